@@ -1,0 +1,269 @@
+package load
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"meshc.dev/compiler/diag"
+)
+
+func unreadable(p string, err error) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.Unreadable, At: diag.Pos{File: p}, Message: fmt.Sprintf("%s cannot be read: %s", p, plainError(err))}
+}
+
+func foldersTooDeep(p string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.TooLarge, At: diag.Pos{File: p},
+		Message: fmt.Sprintf("%s is more than %d folders deep; a symbolic link may lead back to where it stands", p, maxDepth),
+	}
+}
+
+func fileTooLarge(p string, size int64) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.TooLarge, At: diag.Pos{File: p},
+		Message: fmt.Sprintf("%s has %d MB; a file of a mesh has at most %d MB", p, size>>20, maxFile>>20),
+	}
+}
+
+func folderTooLarge(p string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.TooLarge, At: diag.Pos{File: p},
+		Message: fmt.Sprintf("the CUE files of this folder have more than %d MB together", maxTotal>>20),
+	}
+}
+
+func notUTF8(p string, b []byte) diag.Diagnostic {
+	at := diag.Pos{File: p, Line: 1, Column: 1}
+	for rest := b; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		if r == '\n' {
+			at.Line, at.Column = at.Line+1, 1
+		} else {
+			at.Column += n
+		}
+		rest = rest[n:]
+	}
+	at.EndLine, at.EndColumn = at.Line, at.Column+1
+	return diag.Diagnostic{Code: diag.NotUTF8, At: at, Message: p + " is not UTF-8 text here"}
+}
+
+func syntax(at diag.Pos, msg string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.Syntax, At: at, Message: msg}
+	switch {
+	case strings.Contains(msg, "illegal integer number"):
+		d.Help = "a number does not begin with 0; write a mode in quotes: \"0640\""
+	case strings.Contains(msg, "missing ','") || strings.Contains(msg, "expected label"):
+		d.Help = "a name that begins with a digit or holds a hyphen stands in quotes: \"5432\": …"
+	}
+	return d
+}
+
+func noMesh() diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NoMesh, Message: "there is no mesh.cue in this folder", Help: "meshc init"}
+}
+
+func noNodes(at diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NoNodes, At: at, Message: "the mesh has no nodes, so there is nothing to build", Help: `nodes: "my-machine": {}`}
+}
+
+func notAMesh(at diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.NotAMesh, At: at, Message: "this package does not embed schema.#Mesh",
+		Help: "import \"meshc.dev/schema\"\n\nschema.#Mesh",
+	}
+}
+
+func packageNames(at diag.Pos, msg string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.PackageNames, At: at, Message: msg}
+}
+
+func unknownImport(at diag.Pos, path string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.UnknownImport, At: at,
+		Message: fmt.Sprintf("%q is neither part of CUE, nor built into meshc, nor a package of this folder; meshc loads nothing from a network", path),
+	}
+}
+
+func unknownReference(at diag.Pos, name string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.UnknownReference, At: at, Message: fmt.Sprintf("nothing here is called %s", strings.Trim(name, `"`))}
+}
+
+func unknownField(what string) func(at diag.Pos, path, near []string) diag.Diagnostic {
+	return func(at diag.Pos, path, near []string) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.UnknownField, At: at, Message: fmt.Sprintf("%s has no field %s%s", what, dotted(path), orNearest(near))}
+		if len(near) == 1 {
+			d.Help = near[0]
+		}
+		return d
+	}
+}
+
+func missingField(what string) func(at diag.Pos, path []string) diag.Diagnostic {
+	return func(at diag.Pos, path []string) diag.Diagnostic {
+		return diag.Diagnostic{Code: diag.MissingField, At: at, Message: fmt.Sprintf("%s needs the field %s", what, dotted(path))}
+	}
+}
+
+func badName(at diag.Pos, path []string) diag.Diagnostic {
+	name := path[len(path)-1]
+	d := diag.Diagnostic{
+		Code: diag.BadName, At: at,
+		Message: fmt.Sprintf("%q in %s is no name: a name is lower-case letters, digits and inner hyphens, at most 63", name, dotted(path[:len(path)-1])),
+	}
+	if mended := mendName(name); mended != name {
+		d.Help = mended
+	}
+	return d
+}
+
+func nothingInside(at diag.Pos, path []string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.UnknownField, At: at, Message: fmt.Sprintf("%s only has to be there; nothing stands inside it", dotted(path)), Help: last(path) + ": {}"}
+}
+
+func wrongKind(at diag.Pos, subject string, path []string, got, want string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.WrongKind, At: at, Message: fmt.Sprintf("%s of %s is %s, not %s", dotted(path), subject, want, got)}
+}
+
+func notAllowed(at diag.Pos, subject string, path []string, why string, places []diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NotAllowed, At: at, Message: fmt.Sprintf("%s of %s: %s", dotted(path), subject, why), Also: others(at, places, "said here")}
+}
+
+func outOfBounds(at diag.Pos, subject string, path []string, want string, places []diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NotAllowed, At: at, Message: fmt.Sprintf("%s of %s is %s", dotted(path), subject, want), Also: others(at, places, "this asks for it")}
+}
+
+func setTwice(subject string, path []string, places []diag.Pos) diag.Diagnostic {
+	lastOne := places[len(places)-1]
+	return diag.Diagnostic{
+		Code: diag.SetTwice, At: lastOne, Message: fmt.Sprintf("%s of %s has two different values", dotted(path), subject),
+		Also: others(lastOne, places, "the other value"),
+	}
+}
+
+func conflict(at diag.Pos, subject string, path []string, a, b string, places []diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SetTwice, At: at, Message: fmt.Sprintf("%s of %s cannot be both %s and %s", dotted(path), subject, a, b),
+		Also: others(at, places, "the other value"),
+	}
+}
+
+func cycle(at diag.Pos, subject string, path []string, places []diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.Cycle, At: at, Message: fmt.Sprintf("%s of %s depends on itself", dotted(path), subject), Also: others(at, places, "by way of this")}
+}
+
+func cueFault(at diag.Pos, subject string, path []string, msg string, places []diag.Pos) diag.Diagnostic {
+	where := subject
+	if len(path) > 0 {
+		where = dotted(path) + " of " + subject
+	}
+	return diag.Diagnostic{Code: diag.CUEFault, At: at, Message: fmt.Sprintf("%s: %s", where, msg), Also: others(at, places, "and this")}
+}
+
+func others(at diag.Pos, places []diag.Pos, text string) []diag.Note {
+	var out []diag.Note
+	for _, p := range places {
+		if p.Compare(at) != 0 {
+			out = append(out, diag.Note{At: p, Text: text})
+		}
+	}
+	return out
+}
+
+// dotted writes a path as one writes it in CUE.
+func dotted(path []string) string {
+	out := make([]string, len(path))
+	for i, p := range path {
+		out[i] = p
+		if strings.ContainsAny(p, "-. ") || p != "" && p[0] >= '0' && p[0] <= '9' {
+			out[i] = fmt.Sprintf("%q", p)
+		}
+	}
+	if len(out) == 0 {
+		return "the whole"
+	}
+	return strings.Join(out, ".")
+}
+
+func orNearest(near []string) string {
+	switch len(near) {
+	case 0:
+		return ""
+	case 1:
+		return "; did you mean " + near[0] + "?"
+	}
+	return "; did you mean " + strings.Join(near[:len(near)-1], ", ") + " or " + near[len(near)-1] + "?"
+}
+
+func last(path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return path[len(path)-1]
+}
+
+// mendName is the name that somebody may have meant.
+func mendName(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && b.Len() < 63:
+			b.WriteByte('-')
+		}
+	}
+	out := b.String()
+	return strings.TrimRight(out[:min(len(out), 63)], "-")
+}
+
+func notAModule(m *Module) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.NotAMesh, At: m.At, Message: fmt.Sprintf("modules/%s does not embed schema.#Module", m.Name),
+		Help: "import \"meshc.dev/schema\"\n\nschema.#Module",
+	}
+}
+
+func otherName(at diag.Pos, folder, name string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.ModuleName, At: at, Message: fmt.Sprintf("the module in modules/%s calls itself %s", folder, name),
+		Help: fmt.Sprintf("name: %q", folder),
+	}
+}
+
+func replaced(m *Module) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.ReplacedModule, At: m.At, Message: fmt.Sprintf("modules/%s replaces the built-in module %s", m.Name, m.Name)}
+}
+
+func defaultStruct(at diag.Pos, module string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.DefaultStruct, At: at,
+		Message: fmt.Sprintf("a setting of module %s has a default on a whole struct: setting one key would take the others' defaults away; give each key its own", module),
+	}
+}
+
+func interfaceTooLate(at diag.Pos, module, field, input string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.InterfaceTooLate, At: at,
+		Message: fmt.Sprintf("%s of module %s depends on in.%s, which is known only after every node has been resolved", field, module, input),
+	}
+}
+
+func notARange(t Text) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.OtherCompiler, At: t.At, Message: fmt.Sprintf("%q is no range of versions", t.Value), Help: `meshc: ">=0.3"`}
+}
+
+func otherCompiler(t Text, version string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.OtherCompiler, At: t.At, Message: fmt.Sprintf("this mesh accepts meshc %s, and this is %s", t.Value, version)}
+}
+
+func noValue(at diag.Pos, subject string, path []string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.MissingField, At: at, Message: fmt.Sprintf("%s of %s has no value yet", dotted(path), subject)}
+}
+
+func badAddress(t Text, want string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadAddress, At: t.At, Message: fmt.Sprintf("%q is not %s", t.Value, want)}
+}

@@ -1,0 +1,48 @@
+package load
+
+import (
+	"sync"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+
+	"meshc.dev/compiler/diag"
+)
+
+// Module is a module that this mesh can run. What it declares depends on its
+// settings and the machine, so it is evaluated for each instance: package evaluate
+// does that with Value.
+type Module struct {
+	Name    string
+	Summary string
+	Builtin bool
+	At      diag.Pos
+	Files   []*ast.File
+	// Digest is of the module's sources, for keys of kept results.
+	Digest [32]byte
+	// Provides are the provisions that the source names, whatever the settings.
+	Provides map[string]diag.Pos
+
+	replaces bool // a built-in one of this name
+	build    func() (cue.Value, diag.List)
+	once     sync.Once
+	value    cue.Value
+	ds       diag.List
+}
+
+// Value is the module without the schema's constraints, ready to be filled. It is
+// built when first asked for, since most meshes use few of the modules there are;
+// the diagnostics are what is wrong with the module itself.
+func (m *Module) Value() (cue.Value, diag.List) {
+	m.once.Do(func() { m.value, m.ds = m.build() })
+	return m.value, m.ds
+}
+
+// Source is everything that was read of a mesh.
+type Source struct {
+	Mesh    *Mesh
+	Modules map[string]*Module
+	Context *cue.Context
+	// Tree holds the text of each file, for messages to show.
+	Tree map[string][]byte
+}
