@@ -141,4 +141,5 @@ type Open struct {
 	Container bool
 	Inside    int
 	Address   string
+	At        diag.Pos // of the listen or rule
 }

@@ -130,5 +130,20 @@ type Computed struct {
 	Port      int
 	Key       string
 	Path      string
-	Keepalive int
+	Keepalive int // in seconds on the side behind NAT; 25 where it is 0
+
+	// What follows is for the firewall.
+
+	// Bridges are the interfaces that containers are behind, with "*" at the end for
+	// all that begin so; those of the node's runtime where there are none.
+	Bridges []string
+	// Trusted are interfaces from which everything is let in, written like Bridges.
+	Trusted []string
+	// Forward is what happens to forwarded traffic that is neither the mesh's nor
+	// into containers: accept, which leaves it to others and is the default, or drop.
+	Forward string
+	// Ping is how many echo requests a second are answered; 50 where it is 0.
+	Ping int
+	// Log says whether what is refused is logged, a few lines a minute.
+	Log bool
 }
