@@ -228,6 +228,13 @@ func conforms(t *testing.T, format string, e example) {
 	if len(e.list) == 0 && !structured && first != "" {
 		t.Errorf("something is printed where there is nothing to say: %q", first)
 	}
+	if format == "gitlab" {
+		prints := regexp.MustCompile(`"fingerprint": "[^"]*"`).FindAllString(first, -1)
+		slices.Sort(prints)
+		if len(slices.Compact(prints)) != len(e.list) {
+			t.Error("two diagnostics have one fingerprint, so that GitLab would show one of them")
+		}
+	}
 	at := 0
 	for _, d := range e.list.Sorted() {
 		i := strings.Index(first[at:], string(d.Code))

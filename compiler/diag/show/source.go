@@ -48,7 +48,7 @@ func (s *sources) line(file string, n int) (string, bool) {
 	if n < len(f.starts) {
 		end = f.starts[n] - 1
 	}
-	return string(f.content[f.starts[n-1]:end]), true
+	return string(bytes.TrimSuffix(f.content[f.starts[n-1]:end], []byte("\r"))), true
 }
 
 // span gives the part of a line that a position means, as byte offsets within
