@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -66,7 +67,7 @@ func checkText(what, s string) error {
 
 // checkString refuses what HCL would not give back as it went in.
 func checkString(what, s string) error {
-	if !isUTF8(s) {
+	if !utf8.ValidString(s) {
 		return fmt.Errorf("%s %q is not UTF-8", what, s)
 	}
 	if !norm.NFC.IsNormalString(s) {
