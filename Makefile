@@ -1,0 +1,59 @@
+# make help says what there is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
+
+# The tools of lint, each at one version. Where they are installed already:
+# make lint STATICCHECK=staticcheck GOFUMPT=gofumpt CUE=cue
+STATICCHECK ?= go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT     ?= go run mvdan.cc/gofumpt@v0.12.0
+CUE         ?= go run cuelang.org/go/cmd/cue@v0.17.1
+
+# Folders that hold Go, tests' tools included; ./... leaves testdata out.
+GO := ./... ./testdata/tools/...
+FUZZTIME ?= 10s
+
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## builds the mesh meshes/home into bundles, and shows one of them
+	@go build -o bin/ ./cmd/...
+	@rm -rf bin/demo && cp -r meshes/home bin/demo
+	@bin/meshc -C bin/demo build
+	@node=$$(ls bin/demo/dist | head -n 1); echo; echo "what $$node is given:"; \
+		(cd bin/demo/dist/$$node && find . -type f | sort | sed 's|^\./|  |'); \
+		echo; echo "and its declaration begins:"; sed -n '1,25p' bin/demo/dist/$$node/declaration.hcl
+
+test: lint ## everything a change has to pass; prints how many tests there were
+	@testdata/tools/install.sh
+	@go build -o bin/gotest ./testdata/tools/gotest
+	@MESHC_TEST_TOOLS=required bin/gotest $(GO)
+
+lint: ## vet, staticcheck, gofumpt, and CUE's own vet and fmt
+	@go vet $(GO)
+	@$(STATICCHECK) $(GO)
+	@files=$$($(GOFUMPT) -l .); if [ -n "$$files" ]; then echo "not formatted, run gofumpt -w:"; echo "$$files"; exit 1; fi
+	@$(CUE) vet -c=false ./schema/... ./catalog/...
+	@for mesh in meshes/*/; do (cd "$$mesh" && $(CUE) vet -c=false ./...) || { echo "in $$mesh"; exit 1; }; done
+	@$(CUE) fmt --check --files schema catalog meshes || { echo "not formatted, run cue fmt --files schema catalog meshes"; exit 1; }
+
+gen: ## writes what is made from something else: vendored schemas, docs/diagnostics.md
+	@for mesh in meshes/*/; do \
+		dir="$$mesh"cue.mod/pkg/meshc.dev/schema; \
+		rm -rf "$$dir" && mkdir -p "$$dir" && cp schema/*.cue "$$dir"/; \
+	done
+	@go test . -run 'TestDiagnosticsPage' -count=1 -update
+
+golden: ## writes the expected output of tests anew; read the diff
+	@go test $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -count=1 -update
+
+bench: ## speed and size, of functions and of whole runs over generated meshes
+	@go test -run '^$$' -bench . -benchmem $(GO)
+
+fuzz: ## each fuzz test for FUZZTIME (10s)
+	@grep -rE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9_]+).*| \1|' | sort -u | \
+		while read -r dir name; do echo "$$dir $$name"; go test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); done
+
+.PHONY: help demo test lint gen golden bench fuzz
