@@ -76,4 +76,3 @@ func (Secret) MarshalJSON() ([]byte, error)   { return nil, errMarshal }
 func (Secret) MarshalText() ([]byte, error)   { return nil, errMarshal }
 func (Secret) MarshalBinary() ([]byte, error) { return nil, errMarshal }
 func (Secret) GobEncode() ([]byte, error)     { return nil, errMarshal }
-func (Secret) MarshalYAML() (any, error)      { return nil, errMarshal }

@@ -35,6 +35,9 @@ func TestSecretDoesNotPrint(t *testing.T) {
 		for _, v := range values {
 			noLeak(t, verb, fmt.Sprintf(verb, v))
 		}
+		if got := fmt.Sprintf(verb, s); got != shown && verb != "%T" && verb != "%p" && verb != "%w" {
+			t.Errorf("%s prints %s", verb, got)
+		}
 	}
 	noLeak(t, "Print", fmt.Sprint(values...)+fmt.Sprintln(values...)+s.String()+s.GoString())
 
@@ -42,8 +45,8 @@ func TestSecretDoesNotPrint(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", s, "holder", h)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", s, "holder", h)
 	noLeak(t, "slog", log.String())
-	if !strings.Contains(log.String(), shown) {
-		t.Errorf("a log does not even show that there is a secret: %s", log.String())
+	if !strings.Contains(log.String(), "secret="+shown) || !strings.Contains(log.String(), `"secret":"`+shown+`"`) {
+		t.Errorf("a log does not show that there is a secret: %s", log.String())
 	}
 	noLeak(t, "a panic", func() (out string) {
 		defer func() { out = fmt.Sprint(recover()) }()
