@@ -214,7 +214,7 @@ func diagnosticsPage() []byte {
 	}
 	for _, i := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n**%s** (%s). %s\n", i.Code, i.Title, i.Rule, strings.TrimSpace(i.Explain))
-		fmt.Fprintf(&b, "\nRefused:\n\n%s\nRight:\n\n%s", indented(i.Wrong), indented(i.Right))
+		fmt.Fprintf(&b, "\nWrong:\n\n%s\nRight:\n\n%s", indented(i.Wrong), indented(i.Right))
 	}
 	return b.Bytes()
 }

@@ -29,28 +29,240 @@ const (
 )
 
 var loadCodes = []Info{
-	{Code: NoMesh, Rule: "DIA-2", Title: "no mesh here"},
-	{Code: Unreadable, Rule: "DIA-5", Title: "file cannot be read"},
-	{Code: TooLarge, Rule: "DIA-5", Title: "too large to be a mesh"},
-	{Code: NotUTF8, Rule: "DIA-5", Title: "not UTF-8"},
-	{Code: Syntax, Rule: "DIA-2", Title: "not CUE"},
-	{Code: PackageNames, Rule: "DIA-2", Title: "package name does not fit"},
-	{Code: UnknownImport, Rule: "DIA-4", Title: "unknown import"},
-	{Code: UnknownReference, Rule: "DIA-4", Title: "unknown reference"},
-	{Code: NotAMesh, Rule: "DIA-2", Title: "package is not a mesh"},
-	{Code: NoNodes, Rule: "DIA-2", Title: "mesh without nodes"},
-	{Code: UnknownField, Rule: "DIA-4", Title: "unknown field"},
-	{Code: MissingField, Rule: "DIA-1", Title: "missing field"},
-	{Code: BadName, Rule: "BLD-7", Title: "not a name"},
-	{Code: WrongKind, Rule: "DIA-4", Title: "wrong kind of value"},
-	{Code: NotAllowed, Rule: "DIA-4", Title: "value not allowed"},
-	{Code: SetTwice, Rule: "DIA-1", Title: "two different values"},
-	{Code: Cycle, Rule: "DIA-5", Title: "value depends on itself"},
-	{Code: CUEFault, Rule: "DIA-1", Title: "value cannot be computed"},
-	{Code: OtherCompiler, Rule: "DIA-2", Title: "another meshc is asked for"},
-	{Code: BadAddress, Rule: "PRT-7", Title: "not an address"},
-	{Code: ModuleName, Rule: "DIA-2", Title: "module name does not fit"},
-	{Code: InterfaceTooLate, Rule: "SEL-6", Title: "interface depends on what comes later"},
-	{Code: DefaultStruct, Rule: "SET-1", Title: "default on a whole struct"},
-	{Code: ReplacedModule, Rule: "DIA-2", Title: "built-in module replaced"},
+	{
+		Code: NoMesh, Rule: "DIA-2", Title: "no mesh here",
+		Explain: `A mesh is a folder with a file mesh.cue. Every command works on the mesh in the current folder, or in the one that -C
+names.`,
+		Wrong: `$ cd / && meshc check`,
+		Right: `$ meshc init home && meshc -C home check`,
+	},
+	{
+		Code: Unreadable, Rule: "DIA-5", Title: "file cannot be read",
+		Explain: `A file of the mesh is there and cannot be read: its permissions, a broken symbolic link, or the disk. meshc reads every
+CUE file of the folder, since any of them may belong to the mesh.`,
+		Wrong: `$ ln -s /nowhere/nodes.cue nodes.cue && meshc check`,
+		Right: `$ rm nodes.cue && meshc check`,
+	},
+	{
+		Code: TooLarge, Rule: "DIA-5", Title: "too large to be a mesh",
+		Explain: `A file or folder is larger than any mesh is. This is a bound against mistakes, such as a mesh made in a home folder
+or a symbolic link that leads back to where it stands.`,
+		Wrong: `$ ln -s .. loop && meshc check`,
+		Right: `$ rm loop && meshc check`,
+	},
+	{
+		Code: NotUTF8, Rule: "DIA-5", Title: "not UTF-8",
+		Explain: `Files of a mesh are UTF-8 text. Bytes that a file on a machine needs are written as bytes in CUE, '\xff', or in base64.`,
+		Wrong:   `$ printf 'name: "caf\xe9"\n' >> mesh.cue && meshc check`,
+		Right:   `$ printf 'name: "café"\n' >> mesh.cue && meshc check`,
+	},
+	{
+		Code: Syntax, Rule: "DIA-2", Title: "not CUE",
+		Explain: `The file is not CUE here. What often trips people: a name that begins with a digit or holds a hyphen stands in quotes,
+and so does a file's mode, since a number does not begin with 0. Only the first fault of a file is told; the others
+are mostly its consequences.`,
+		Wrong: `nodes: anchor: reserved: ports: 5432: "the store that was here first"`,
+		Right: `nodes: anchor: reserved: ports: "5432": "the store that was here first"`,
+	},
+	{
+		Code: PackageNames, Rule: "DIA-2", Title: "package name does not fit",
+		Explain: `All files of a folder are one CUE package and say so in their first line with the same name: "package mesh" for the
+mesh, the module's name for a module, with an underscore where that has a hyphen.`,
+		Wrong: `nodes: anchor: {}
+// nodes_cabin.cue
+package cabin
+
+nodes: board: {}`,
+		Right: `nodes: anchor: {}
+// nodes_cabin.cue
+package mesh
+
+nodes: board: {}`,
+	},
+	{
+		Code: UnknownImport, Rule: "DIA-4", Title: "unknown import",
+		Explain: `A mesh may import CUE's own packages, meshc.dev/schema, and packages of its own folder. meshc loads nothing from a network:
+what a mesh means must not depend on what a server answers today.`,
+		Wrong: `package mesh
+
+import (
+	"meshc.dev/schema"
+	"example.com/defaults"
+)
+
+schema.#Mesh
+
+name: "home"
+nodes: anchor: facts: defaults`,
+		Right: `package mesh
+
+import "meshc.dev/schema"
+
+schema.#Mesh
+
+name: "home"
+nodes: anchor: facts: ram: 32`,
+	},
+	{
+		Code: UnknownReference, Rule: "DIA-4", Title: "unknown reference",
+		Explain: `A name is used that nothing here has. A name in quotes is a text; without, it refers to a field, a definition or an import
+of this file. What one file calls with "let" or "import" the others do not see.`,
+		Wrong: `nodes: anchor: site: house`,
+		Right: `nodes: anchor: site: "house"`,
+	},
+	{
+		Code: NotAMesh, Rule: "DIA-2", Title: "package is not a mesh",
+		Explain: `The package does not say what it is. A mesh embeds schema.#Mesh and a module schema.#Module at the top of one of its files;
+that is what gives the fields their meaning.`,
+		Wrong: `package mesh
+
+name: "home"
+nodes: anchor: {}`,
+		Right: `package mesh
+
+import "meshc.dev/schema"
+
+schema.#Mesh
+
+name: "home"
+nodes: anchor: {}`,
+	},
+	{
+		Code: NoNodes, Rule: "DIA-2", Title: "mesh without nodes",
+		Explain: `A mesh without machines builds nothing, which is hardly ever what is meant. A file that should have been in the folder
+may be missing, or belong to another package.`,
+		Wrong: `domain: "home.mesh"`,
+		Right: `domain: "home.mesh"
+nodes: anchor: {}`,
+	},
+	{
+		Code: UnknownField, Rule: "DIA-4", Title: "unknown field",
+		Explain: `The language has no such field at this place. Plain "cue vet" misses some of these; meshc finds them all. Fields of a
+person's own begin with an underscore or a #, or stand in facts, which is free-form.`,
+		Wrong: `nodes: anchor: endpont: "203.0.113.7"`,
+		Right: `nodes: anchor: endpoint: "203.0.113.7"`,
+	},
+	{
+		Code: MissingField, Rule: "DIA-1", Title: "missing field",
+		Explain: `Something that has no default was left out, or was given a type where a value is needed.`,
+		Wrong: `licences: personal: serves: url: "https://models.example/v1"
+nodes: anchor: {}`,
+		Right: `licences: personal: {answers: "model-access", serves: url: "https://models.example/v1"}
+nodes: anchor: {}`,
+	},
+	{
+		Code: BadName, Rule: "BLD-7", Title: "not a name",
+		Explain: `Nodes, sites, groups, instances, labels and listens are named as hosts are: lower-case letters, digits and inner hyphens,
+at most 63 of them. Each can become part of a host name, a unit's name or a file's name, and not all of these carry more.`,
+		Wrong: `nodes: Web_1: {}`,
+		Right: `nodes: "web-1": {}`,
+	},
+	{
+		Code: WrongKind, Rule: "DIA-4", Title: "wrong kind of value",
+		Explain: `The value is of another kind than the field: a text where a list is asked for, a number where a text is. Nothing is
+converted in silence.`,
+		Wrong: `nodes: anchor: routes: "10.13.0.0/24"`,
+		Right: `nodes: anchor: routes: ["10.13.0.0/24"]`,
+	},
+	{
+		Code: NotAllowed, Rule: "DIA-4", Title: "value not allowed",
+		Explain: `The value is of the right kind and outside what the field allows: not one of its words, out of its range, or not of its form.
+The message says what would be allowed.`,
+		Wrong: `nodes: anchor: runtime: "lxc"`,
+		Right: `nodes: anchor: runtime: "docker"`,
+	},
+	{
+		Code: SetTwice, Rule: "DIA-1", Title: "two different values",
+		Explain: `Two places give one field two different values. CUE merges files and patterns, and has no order in which one would win;
+for values that differ by place there are the layers of settings: mesh, group, site, node, instance.`,
+		Wrong: `nodes: anchor: endpoint: "203.0.113.7"
+nodes: anchor: endpoint: "203.0.113.8"`,
+		Right: `nodes: anchor: endpoint: "203.0.113.8"`,
+	},
+	{
+		Code: Cycle, Rule: "DIA-5", Title: "value depends on itself",
+		Explain: `A value is computed from itself, so that there is no telling what it is.`,
+		Wrong:   `nodes: anchor: facts: {ram: half * 2, half: ram / 2}`,
+		Right:   `nodes: anchor: facts: {ram: 32, half: ram / 2}`,
+	},
+	{
+		Code: CUEFault, Rule: "DIA-1", Title: "value cannot be computed",
+		Explain: `CUE cannot compute the value, and the message says why: a division by zero, an index outside a list, a function that refuses what
+it was given.`,
+		Wrong: `nodes: anchor: facts: disk: ["/dev/sda"][1]`,
+		Right: `nodes: anchor: facts: disk: ["/dev/sda"][0]`,
+	},
+	{
+		Code: OtherCompiler, Rule: "DIA-2", Title: "another meshc is asked for",
+		Explain: `The mesh says with "meshc:" which compilers it accepts, as a range of versions. Another version could read the same mesh
+differently, or settle what this one does not know.`,
+		Wrong: `meshc: "newer than 0.3"
+nodes: anchor: {}`,
+		Right: `meshc: ">=0.3"
+nodes: anchor: {}`,
+	},
+	{
+		Code: BadAddress, Rule: "PRT-7", Title: "not an address",
+		Explain: `An address, network, endpoint or port has the right letters and is none: a number above 255, a prefix length above 32, bits set
+behind the prefix, a port above 65535.`,
+		Wrong: `network: cidr: "10.86.0.0/40"
+nodes: anchor: {}`,
+		Right: `network: cidr: "10.86.0.0/16"
+nodes: anchor: {}`,
+	},
+	{
+		Code: ModuleName, Rule: "DIA-2", Title: "module name does not fit",
+		Explain: `A module is called as its folder is. Meshes assign it by that name, and a module of the mesh replaces the built-in one that
+has the same; two names for one module would make both uncertain.`,
+		Wrong: `nodes: anchor: assign: forge: {}
+// modules/forge/forge.cue
+name: "gitea"`,
+		Right: `nodes: anchor: assign: forge: {}
+// modules/forge/forge.cue
+name: "forge"`,
+	},
+	{
+		Code: InterfaceTooLate, Rule: "SEL-6", Title: "interface depends on what comes later",
+		Explain: `What a module requires, provides, claims and listens on decides what runs where, and that is decided before ports are
+assigned and requirements answered. So these may depend on settings, the mesh, the node and the instance's name, and
+not on in.ports, in.bindings, in.secrets, in.needs or in.consumers.`,
+		Wrong: `nodes: anchor: assign: forge: {}
+// modules/forge/forge.cue
+if in.ports.http > 20500 {
+	claims: "high-port": {}
+}
+listens: http: port: 3000`,
+		Right: `nodes: anchor: assign: forge: {}
+// modules/forge/forge.cue
+settings: exclusive: *false | bool
+if settings.exclusive {
+	claims: "the-forge": {}
+}
+listens: http: port: 3000`,
+	},
+	{
+		Code: DefaultStruct, Rule: "SET-1", Title: "default on a whole struct",
+		Explain: `A setting has a default on a whole struct. Setting one key of it would take the defaults of the others away, so that adding
+a key changes what the rest is. Give each key a default of its own.`,
+		Wrong: `nodes: anchor: assign: store: {}
+// modules/store/store.cue
+settings: limits: *{connections: 100, memory: 512} | {[string]: int}`,
+		Right: `nodes: anchor: assign: store: {}
+// modules/store/store.cue
+settings: limits: {
+	connections: *100 | int
+	memory:      *512 | int
+}`,
+	},
+	{
+		Code: ReplacedModule, Rule: "DIA-2", Title: "built-in module replaced",
+		Explain: `The mesh has a module with the name of a built-in one, which it replaces everywhere in this mesh. That is allowed, and said,
+since a later meshc's changes to the built-in module will not arrive.`,
+		Wrong: `nodes: anchor: assign: zsh: {}
+// modules/zsh/zsh.cue
+summary: "our own zsh"`,
+		Right: `nodes: anchor: assign: "our-zsh": {}
+// modules/our-zsh/our_zsh.cue
+summary: "our own zsh"`,
+	},
 }
