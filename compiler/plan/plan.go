@@ -53,12 +53,14 @@ type Node struct {
 	Managed    bool
 	Runtime    string // podman or docker
 	Recipient  string
-	WireGuard  string     // public key
-	Endpoint   string     // host or host:port as written, or empty behind NAT
+	WireGuard  string // public key
+	Endpoint   string // host or host:port as written, or empty behind NAT
+	EndpointAt diag.Pos
 	Address    netip.Addr // on the mesh's private network; the zero Addr where the mesh has none
 	MTU        int        // of the site's way out
 	SitePrefix netip.Prefix
 	Routes     []netip.Prefix
+	RoutesAt   []diag.Pos // one for each of Routes, where they are known
 	Reserved   []Reserved
 	Networks   []Network   // private networks the node is on, preferred first
 	Instances  []*Instance // in the order in which they are applied (SEL-8)

@@ -130,7 +130,7 @@ type Computed struct {
 	Port      int
 	Key       string
 	Path      string
-	Keepalive int // in seconds on the side behind NAT; 25 where it is 0
+	Keepalive int // in seconds on the side behind NAT; 25 where it is 0, never where it is NoKeepalive
 
 	// What follows is for the firewall.
 
@@ -147,3 +147,6 @@ type Computed struct {
 	// Log says whether what is refused is logged, a few lines a minute.
 	Log bool
 }
+
+// NoKeepalive is the keepalive of a module that says 0.
+const NoKeepalive = -1
