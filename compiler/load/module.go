@@ -23,6 +23,9 @@ type Module struct {
 	// Provides are the provisions that the source names, whatever the settings.
 	Provides map[string]diag.Pos
 
+	// Containers says whether the source declares containers, from which a machine is reached by another name.
+	Containers bool
+
 	replaces bool // a built-in one of this name
 	build    func() (cue.Value, diag.List)
 	once     sync.Once

@@ -161,6 +161,15 @@ func newModule(name string, files []*ast.File) *Module {
 			staticDecl(m, d)
 		}
 	}
+	for _, n := range topFields(files, "resources") {
+		ast.Walk(n, func(n ast.Node) bool {
+			if f, ok := n.(*ast.Field); ok {
+				label, _, _ := ast.LabelName(f.Label)
+				m.Containers = m.Containers || label == "container"
+			}
+			return true
+		}, nil)
+	}
 	return m
 }
 

@@ -1,0 +1,222 @@
+package evaluate
+
+import (
+	"sync"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+
+	"meshc.dev/compiler/cuedata"
+	"meshc.dev/compiler/data"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/load"
+)
+
+// CUE evaluates modules with CUE itself, each question with one fill, and
+// instances whose inputs are equal once.
+type CUE struct {
+	ctx *cue.Context
+
+	mu      sync.Mutex
+	modules map[*load.Module]*compiled
+
+	interfaces kept[*Interface]
+	exchanges  kept[*Interface]
+	resources  kept[*Resources]
+}
+
+// NewCUE makes an evaluator for modules of one context.
+func NewCUE(ctx *cue.Context) *CUE {
+	return &CUE{ctx: ctx, modules: map[*load.Module]*compiled{}}
+}
+
+// compiled is what is worked out once for a module.
+type compiled struct {
+	module    *load.Module
+	value     cue.Value
+	ds        diag.List
+	settings  cue.Value // closed: an unknown key is refused at any depth
+	early     []string  // inputs that the interface reads
+	exchange  []string  // inputs that serves and contributes read
+	resources []string  // inputs that the resources read
+	secrets   bool      // resources read secrets or needs
+	reads     *load.Reads
+	once      sync.Once
+}
+
+func (c *CUE) compiled(m *load.Module) *compiled {
+	c.mu.Lock()
+	k := c.modules[m]
+	if k == nil {
+		k = &compiled{module: m}
+		c.modules[m] = k
+	}
+	c.mu.Unlock()
+	k.once.Do(func() {
+		k.value, k.ds = m.Value()
+		if k.ds.HasErrors() {
+			return
+		}
+		k.reads = load.NewReads(m.Files)
+		k.early = paths(k.reads.Of("settings"), k.reads.Interface("requires"), k.reads.Interface("provides"),
+			k.reads.Interface("claims"), k.reads.Interface("listens"), k.reads.Interface("needs"))
+		k.exchange = paths(k.reads.Of("settings", "requires", "provides", "claims", "listens", "needs"))
+		k.resources = paths(k.reads.Of("settings", "resources"))
+		for _, p := range k.resources {
+			k.secrets = k.secrets || p == "" || first(p) == "secrets" || first(p) == "needs"
+		}
+		// A value that passes through a definition is closed at every depth, and stays
+		// open where its author wrote `...`; plain embedding would leave all of it open.
+		s := k.value.LookupPath(cue.ParsePath("settings"))
+		if s.Exists() {
+			k.settings = c.ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), s).LookupPath(cue.ParsePath("#S"))
+		} else {
+			k.settings = c.ctx.CompileString("#S: {}").LookupPath(cue.ParsePath("#S"))
+		}
+	})
+	return k
+}
+
+// Interface implements Evaluator.
+func (c *CUE) Interface(m *load.Module, in Inputs) (*Interface, diag.List) {
+	k := c.compiled(m)
+	if k.ds.HasErrors() {
+		return nil, k.ds
+	}
+	key := in.key(m, k.early, "interface")
+	if i, ok := c.interfaces.get(key); ok {
+		return i, nil
+	}
+	if ds := c.checkSettings(k, in); ds.HasErrors() {
+		return nil, ds
+	}
+	in.Ports, in.Addresses, in.Bindings, in.Secrets, in.Needs, in.Consumers = nil, nil, nil, nil, nil, nil
+	v := c.fill(k.value, in, 0)
+	i, ds := readInterface(k, v, in)
+	if !ds.HasErrors() {
+		c.interfaces.put(key, i)
+	}
+	return i, ds
+}
+
+// Exchange implements Evaluator.
+func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
+	k := c.compiled(m)
+	if k.ds.HasErrors() {
+		return nil, k.ds
+	}
+	key := in.key(m, k.exchange, "exchange")
+	if i, ok := c.exchanges.get(key); ok {
+		return i, nil
+	}
+	in.Addresses, in.Consumers = nil, nil
+	v := c.fill(k.value, in, 0)
+	i, ds := readInterface(k, v, in)
+	if !ds.HasErrors() {
+		c.exchanges.put(key, i)
+	}
+	return i, ds
+}
+
+// Resources implements Evaluator.
+func (c *CUE) Resources(m *load.Module, in Inputs) (*Resources, diag.List) {
+	k := c.compiled(m)
+	if k.ds.HasErrors() {
+		return nil, k.ds
+	}
+	key := in.key(m, k.resources, "resources")
+	if r, ok := c.resources.get(key); ok {
+		return r, nil
+	}
+	v := c.fill(k.value, in, 0)
+	r, ds := readResources(k, v, in)
+	if k.secrets && !ds.HasErrors() && len(in.Secrets)+len(in.Needs) > 0 {
+		ds = append(ds, transformed(k, v, c.fill(k.value, in, 7))...)
+	}
+	if !ds.HasErrors() {
+		r.Reads = k.resources
+		c.resources.put(key, r)
+	}
+	return r, ds
+}
+
+// fill gives a module its settings and inputs in one step; every further fill
+// would evaluate the whole module again.
+func (c *CUE) fill(base cue.Value, in Inputs, padding int) cue.Value {
+	x := &ast.StructLit{Elts: []ast.Decl{
+		cuedata.Field("settings", in.Settings.Expr()),
+		cuedata.Field("in", in.expr(padding)),
+	}}
+	return base.Unify(c.ctx.BuildExpr(x))
+}
+
+// expr is the inputs as CUE syntax; what is not known yet is left out.
+func (in Inputs) expr(padding int) *ast.StructLit {
+	str := func(s string) data.Value { return data.NewString(s) }
+	optional := func(name, s string) data.Field {
+		if s == "" {
+			return data.Field{Name: name}
+		}
+		return data.Field{Name: name, Value: str(s)}
+	}
+	facts := in.Node.Facts
+	if facts.Kind() != data.Struct {
+		facts = data.NewStruct()
+	}
+	node := data.NewStruct(
+		data.Field{Name: "name", Value: str(in.Node.Name)}, optional("site", in.Node.Site), optional("address", in.Node.Address),
+		optional("endpoint", in.Node.Endpoint), data.Field{Name: "runtime", Value: str(in.Node.Runtime)},
+		data.Field{Name: "facts", Value: facts},
+	)
+	mesh := data.NewStruct(data.Field{Name: "name", Value: str(in.Mesh.Name)}, data.Field{Name: "domain", Value: str(in.Mesh.Domain)})
+	s := &ast.StructLit{Elts: []ast.Decl{
+		cuedata.Field("mesh", cuedata.Expr(mesh)), cuedata.Field("node", cuedata.Expr(node)),
+		cuedata.Field("instance", ast.NewString(in.Instance)),
+	}}
+	add := func(name string, v data.Value) { s.Elts = append(s.Elts, cuedata.Field(name, cuedata.Expr(v))) }
+	if in.Ports != nil {
+		add("ports", ports(in.Ports))
+	}
+	if in.Addresses != nil {
+		add("addresses", texts(in.Addresses))
+	}
+	if in.Bindings != nil {
+		add("bindings", values(in.Bindings))
+	}
+	if in.Consumers != nil {
+		add("consumers", values(in.Consumers))
+	}
+	if in.Secrets != nil {
+		add("secrets", placeholders("requires.", in.Secrets, padding))
+	}
+	if in.Needs != nil {
+		add("needs", placeholders("needs.", in.Needs, padding))
+	}
+	return s
+}
+
+func placeholders(kind string, names []string, padding int) data.Value {
+	var fields []data.Field
+	for _, n := range names {
+		var encodings []data.Field
+		for _, e := range Encodings {
+			encodings = append(encodings, data.Field{Name: e, Value: data.NewString(placeholder(kind+n, e, padding))})
+		}
+		fields = append(fields, data.Field{Name: n, Value: data.NewStruct(encodings...)})
+	}
+	return data.NewStruct(fields...)
+}
+
+// Derive implements Evaluator. Only the provision is filled, which is equal to
+// filling the whole module and five times cheaper.
+func (c *CUE) Derive(of *Interface, provision string, consumer data.Value) (data.Value, diag.List) {
+	path := cue.MakePath(cue.Str("provides"), cue.Str(provision))
+	v := of.value.LookupPath(path)
+	filled := v.FillPath(cue.ParsePath("consumer"), c.ctx.BuildExpr(cuedata.Expr(consumer)))
+	derives := filled.LookupPath(cue.ParsePath("derives"))
+	out, err := cuedata.From(derives)
+	if err != nil {
+		return out, unknownValue(derives, "derives of "+provision, err)
+	}
+	return out, nil
+}

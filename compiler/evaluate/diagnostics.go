@@ -1,0 +1,98 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+
+	"meshc.dev/compiler/diag"
+)
+
+func unknownSetting(module string) func(at diag.Pos, path, near []string) diag.Diagnostic {
+	return func(at diag.Pos, path, near []string) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.UnknownSetting, At: at, Message: fmt.Sprintf("module %s has no setting %s", module, strings.Join(path, "."))}
+		if len(near) > 0 {
+			d.Message += "; the nearest is " + near[0]
+			d.Help = near[0]
+		}
+		return d
+	}
+}
+
+func missingSetting(in Inputs) func(at diag.Pos, path []string) diag.Diagnostic {
+	return func(at diag.Pos, path []string) diag.Diagnostic {
+		if !at.IsValid() {
+			at = in.At
+		}
+		return diag.Diagnostic{Code: diag.MissingSetting, At: at, Message: fmt.Sprintf("%s on %s needs the setting %s", in.Instance, in.Node.Name, strings.Join(path, "."))}
+	}
+}
+
+func missingSettingOf(in Inputs, module string, path []string, module_ diag.Pos, kind string) diag.Diagnostic {
+	nested := strings.Join(path, ": ")
+	d := diag.Diagnostic{
+		Code: diag.MissingSetting, At: in.At,
+		Message: fmt.Sprintf("%s on %s needs the setting %s, %s without a default", in.Instance, in.Node.Name, strings.Join(path, "."), kind),
+		Help:    fmt.Sprintf("settings: %s: %s: …", quoteKey(module), nested),
+	}
+	if module_.IsValid() {
+		d.Also = []diag.Note{{At: module_, Text: "declared here"}}
+	}
+	return d
+}
+
+func speltPlaceholder(at diag.Pos, what string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.SpeltPlaceholder, At: at, Message: what + " spells a placeholder for a secret; only a module can place a secret, and only its own"}
+}
+
+func reservedName(at diag.Pos, provision, field, name string, all []string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.ReservedName, At: at,
+		Message: fmt.Sprintf("%s of %s has the name %s, which a binding says of itself; reserved are %s", field, provision, name, strings.Join(all, ", ")),
+	}
+}
+
+func quoteKey(s string) string {
+	if strings.ContainsAny(s, "-") || s != "" && s[0] >= '0' && s[0] <= '9' {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
+}
+
+func resourceName(at diag.Pos, id fmt.Stringer) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("%s: a resource's name is lower-case letters, digits and inner hyphens, at most 63", id)}
+}
+
+func unknownKind(at diag.Pos, id fmt.Stringer, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("%s: there is no such kind of resource; there are %s", id, strings.Join(Kinds, ", "))}
+	if len(near) > 0 {
+		d.Help = near[0]
+	}
+	return d
+}
+
+func unknownResourceField(at diag.Pos, id fmt.Stringer, field string, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnknownField, At: at, Message: fmt.Sprintf("%s has no field %s", id, field)}
+	if len(near) > 0 {
+		d.Message += "; did you mean " + near[0] + "?"
+		d.Help = near[0]
+	}
+	return d
+}
+
+func badResource(at diag.Pos, id fmt.Stringer, field, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("%s of %s: %s", field, id, why)}
+}
+
+func secretShows(at diag.Pos, id fmt.Stringer, where string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretShows, At: at,
+		Message: fmt.Sprintf("%s places a secret in %s, where others could see it; a secret can stand only in a file's content or data", id, where),
+	}
+}
+
+func secretComputed(at diag.Pos, module, where string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretComputed, At: at,
+		Message: fmt.Sprintf("module %s computes with a secret in %s; the machine fills it in, so it can only be placed as it is, in one of the encodings %s", module, where, strings.Join(Encodings, ", ")),
+	}
+}

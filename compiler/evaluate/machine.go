@@ -1,0 +1,66 @@
+package evaluate
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// BadPath says why a path cannot be one on a machine (BLD-4), or gives nothing.
+func BadPath(p string) string {
+	switch {
+	case !strings.HasPrefix(p, "/"):
+		return "is not absolute"
+	case strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "holds a control character"
+	case path.Clean(p) != p:
+		return "is not clean; write " + path.Clean(p)
+	case p == "/":
+		return "is the root of the machine"
+	case len(p) > 4000:
+		return "is longer than a path can be"
+	}
+	for _, under := range []string{"/proc", "/sys", "/dev", "/run/systemd", "/var/lib/mesh-host", "/etc/mesh-host"} {
+		if p == under || strings.HasPrefix(p, under+"/") {
+			return "is under " + under + ", which is not for modules"
+		}
+	}
+	return ""
+}
+
+// BadMode says why a text is no file mode (BLD-5), showing how it would be read.
+func BadMode(m string) string {
+	if len(m) == 3 || len(m) == 4 {
+		if n, err := strconv.ParseUint(m, 8, 16); err == nil && n <= 0o7777 {
+			return ""
+		}
+	}
+	if n, err := strconv.Atoi(m); err == nil && !strings.ContainsAny(m, "89") {
+		return fmt.Sprintf("%q is not three or four octal digits; as a number, %d would be read as %04o", m, n, n)
+	}
+	return fmt.Sprintf("%q is not three or four octal digits, for example \"0640\"", m)
+}
+
+var userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$|^[0-9]{1,10}$`)
+
+// BadUser says why a text is no user or group of a machine.
+func BadUser(u string) string {
+	if userName.MatchString(u) {
+		return ""
+	}
+	return "is no name of a user or group: lower-case letters, digits, _ and -, at most 31, or a number"
+}
+
+var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.(service|socket|timer|mount|automount|path|target|slice|swap)$`)
+
+func badUnit(u string) string {
+	switch {
+	case len(u) > 255:
+		return "is longer than a unit's name can be"
+	case !unitName.MatchString(u):
+		return "is no unit's name, for example app.service"
+	}
+	return ""
+}

@@ -1,0 +1,81 @@
+package evaluate
+
+import (
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/errors"
+
+	"meshc.dev/compiler/cuedata"
+	"meshc.dev/compiler/data"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/load"
+)
+
+// checkSettings holds what the layers came to against the module's own settings:
+// unknown keys (SET-3), types and ranges, and what the module keeps for itself (SET-2).
+func (c *CUE) checkSettings(k *compiled, in Inputs) diag.List {
+	if in.Settings == nil {
+		return nil
+	}
+	var ds diag.List
+	in.Settings.Data().Walk(func(_ []string, v data.Value) {
+		if v.Kind() == data.String && HasPlaceholder(v.Text()) && len(ds) == 0 {
+			ds = append(ds, speltPlaceholder(in.Settings.Won.Setting.Span, "a setting of "+in.Instance))
+		}
+	})
+	subject := "module " + k.module.Name
+	merged := c.ctx.BuildExpr(in.Settings.Expr())
+	for _, d := range (load.Checker{
+		Subject: subject, Partial: true, Unknown: unknownSetting(k.module.Name), Missing: missingSetting(in),
+	}).Check(k.settings, merged) {
+		ds = append(ds, asSetting(d))
+	}
+	return ds
+}
+
+// asSetting turns the two codes for values into those for settings, which name SET-2.
+func asSetting(d diag.Diagnostic) diag.Diagnostic {
+	switch d.Code {
+	case diag.SetTwice, diag.NotAllowed, diag.WrongKind:
+		d.Code = diag.SettingKept
+	}
+	return d
+}
+
+// missingSettings names every setting that has neither a value nor a default.
+func missingSettings(k *compiled, v cue.Value, in Inputs) diag.List {
+	var ds diag.List
+	var walk func(path []string, v cue.Value)
+	walk = func(path []string, v cue.Value) {
+		if v.IncompleteKind() == cue.StructKind {
+			it, err := v.Fields()
+			if err == nil {
+				for it.Next() {
+					walk(append(path[:len(path):len(path)], it.Selector().Unquoted()), it.Value())
+				}
+				return
+			}
+		}
+		if _, err := cuedata.From(v); err == nil {
+			return
+		}
+		if v.IncompleteKind() == cue.BottomKind {
+			ds = append(ds, load.Translate(v.Validate(), "module "+k.module.Name, append([]string{"settings"}, path...), load.ValueAt(v))...)
+			return
+		}
+		ds = append(ds, missingSettingOf(in, k.module.Name, path, load.ValueAt(v), load.KindNames(v.IncompleteKind())))
+	}
+	walk(nil, v)
+	return ds
+}
+
+// unknownValue says why a value of a module is not known.
+func unknownValue(v cue.Value, what string, err error) diag.List {
+	var inc *cuedata.Incomplete
+	if errors.As(err, &inc) {
+		v = inc.Value
+	}
+	if e := v.Validate(cue.Concrete(true)); e != nil {
+		err = e
+	}
+	return load.Translate(err, what, nil, load.ValueAt(v))
+}

@@ -1,0 +1,50 @@
+package load
+
+import (
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
+
+	"meshc.dev/compiler/diag"
+)
+
+// KeyAt is where a field's name stands, and ValueAt where its value does; the
+// zero Pos where no person wrote it.
+func KeyAt(v cue.Value) diag.Pos { return keyAt(v) }
+
+// ValueAt is where a value stands.
+func ValueAt(v cue.Value) diag.Pos { return valueAt(v) }
+
+// Translate says what CUE found wrong in words of this language; one diagnostic for all of err.
+func Translate(err error, subject string, path []string, at diag.Pos) diag.List {
+	if err == nil {
+		return nil
+	}
+	return translate(errors.Errors(err), subject, path, at)
+}
+
+// KindNames says a kind in words: "a string or null".
+func KindNames(k cue.Kind) string { return kindNames(k) }
+
+// Format writes a value as CUE, for messages.
+func Format(v cue.Value) string {
+	b, err := format.Node(v.Syntax(cue.Final()))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Contributes gives the inputs that a requirement's contributes reads.
+func (r *Reads) Contributes(label string) []Read {
+	w := walker{reads: r, seen: map[ast.Node]bool{}}
+	for _, n := range r.scope["requires"] {
+		for _, q := range within(n, []string{label, "contributes"}) {
+			w.node(q)
+		}
+	}
+	return w.result()
+}

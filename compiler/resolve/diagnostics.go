@@ -1,0 +1,362 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/load"
+)
+
+// askers names everyone on a node who wants the same thing (SEL-4).
+func askers(r *resolver, o *offer, provision string) []string {
+	var out []string
+	for _, q := range r.open(o) {
+		if q.require.Provision == provision && !q.require.Optional && q.by.Answer(q.require.Label) == nil {
+			out = append(out, q.by.Addr.Name)
+		}
+	}
+	return out
+}
+
+func requires(names []string, what string) string {
+	if len(names) == 1 {
+		return names[0] + " requires " + what
+	}
+	return enumerate(names) + " require " + what
+}
+
+func severalModules(r *resolver, o *offer, q question, modules []*load.Module) problem {
+	what := q.require.Provision
+	who := askers(r, o, what)
+	k := fmt.Sprintf("several-modules %s %s %v", what, who, q.by.At)
+	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, everywhere bool) diag.Diagnostic {
+		var can []string
+		d := diag.Diagnostic{Code: diag.SeveralModules, At: q.by.At}
+		for _, m := range modules {
+			can = append(can, m.Name)
+			if d.Help == "" && r.mends(o, k, m.Name, "", "") {
+				d.Help = line(nodes, everywhere, fmt.Sprintf("assign: %s: {}", key(m.Name)))
+			}
+		}
+		d.Message = fmt.Sprintf("on %s, %s, which %s could each answer", onNodes(nodes), requires(who, what), enumerate(can))
+		d.Also = declared(q)
+		return d
+	}}
+}
+
+// declared points at the requirement in a module of the mesh; one that is built in is not for its user to change.
+func declared(q question) []diag.Note {
+	if q.by.Module.Builtin || !q.require.At.IsValid() {
+		return nil
+	}
+	return []diag.Note{{At: q.require.At, Text: "required here"}}
+}
+
+func nothingAnswers(node addr.Node, q question, provisions []string, candidates []Candidate) problem {
+	what := q.require.Provision
+	k := fmt.Sprintf("nothing-answers %s %s %v", what, q.by.Addr.Name, q.by.At)
+	return problem{node: node, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.NothingAnswers, At: q.by.At, Also: declared(q)}
+		d.Message = fmt.Sprintf("%s on %s requires %s, and nothing answers it", q.by.Addr.Name, onNodes(nodes), what)
+		if len(candidates) > 0 {
+			var lines []string
+			for _, c := range candidates {
+				lines = append(lines, c.Name+" "+c.Why)
+			}
+			d.Message += ": " + strings.Join(lines, "; ")
+			return d
+		}
+		if near := diag.Nearest(what, provisions); len(near) > 0 {
+			d.Message += "; the nearest that something provides is " + enumerate(near)
+		} else {
+			d.Message += "; no module provides it and no licence answers it"
+		}
+		return d
+	}}
+}
+
+func severalAnswers(r *resolver, o *offer, q question, by []*Instance) problem {
+	what := q.require.Provision
+	k := fmt.Sprintf("several-answers %s %s %v", what, q.by.Addr.Name, names(by))
+	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, everywhere bool) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.SeveralAnswers, At: q.by.At, Also: declared(q)}
+		for _, i := range by {
+			pin := string(i.Addr.Node)
+			for _, other := range by {
+				if other != i && other.Addr.Node == i.Addr.Node {
+					pin = i.Addr.String()
+				}
+			}
+			if d.Help == "" && r.mends(o, k, "", what, pin) {
+				d.Help = line(nodes, everywhere, fmt.Sprintf("pins: %s: %q", key(what), pin))
+			}
+			d.Also = append(d.Also, diag.Note{At: i.At, Text: i.Addr.String() + " could answer"})
+		}
+		d.Message = fmt.Sprintf("%s on %s requires %s, which %s could each answer", q.by.Addr.Name, onNodes(nodes), what, enumerate(names(by)))
+		return d
+	}}
+}
+
+func licenceNotChosen(r *resolver, o *offer, q question, by []option, licences []string) problem {
+	what := q.require.Provision
+	k := fmt.Sprintf("licence %s %s %v", what, q.by.Addr.Name, licences)
+	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, everywhere bool) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.LicenceNotChosen, At: q.by.At, Also: declared(q)}
+		var can []string
+		for _, l := range licences {
+			can = append(can, "the licence "+l)
+			d.Also = append(d.Also, diag.Note{At: r.src.Mesh.Licences[l].At, Text: "this licence answers " + what})
+			if d.Help == "" && r.mends(o, k, "", what, l) {
+				d.Help = line(nodes, everywhere, fmt.Sprintf("pins: %s: %q", key(what), l))
+			}
+		}
+		can = append(can, names(instancesOf(by))...)
+		d.Message = fmt.Sprintf("%s on %s requires %s and has not chosen; a licence is never chosen for it; it could be %s", q.by.Addr.Name, onNodes(nodes), what, strings.Join(can, " or "))
+		return d
+	}}
+}
+
+func noMatch(o *offer, q question, others []Candidate) problem {
+	var asks, why []string
+	for _, c := range q.require.Where {
+		asks = append(asks, c.Text)
+	}
+	for _, c := range others {
+		why = append(why, c.Name+" "+c.Why)
+	}
+	k := fmt.Sprintf("no-match %s %s %v", q.require.Provision, q.by.Addr.Name, others)
+	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.NoMatch, At: q.by.At, Also: declared(q)}
+		d.Message = fmt.Sprintf("%s on %s requires %s where %s: %s", q.by.Addr.Name, onNodes(nodes), q.require.Provision, strings.Join(asks, ", "), strings.Join(why, "; "))
+		return d
+	}}
+}
+
+func noSharedNetwork(o *offer, q question, mine string, others []Candidate) problem {
+	var them []string
+	for _, c := range others {
+		them = append(them, c.Name+" ("+strings.TrimPrefix(c.Why, "shares no private network: ")+")")
+	}
+	k := fmt.Sprintf("no-network %s %s %v", q.require.Provision, q.by.Addr.Name, others)
+	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+		return diag.Diagnostic{
+			Code: diag.NoSharedNetwork, At: q.by.At, Also: declared(q),
+			Message: fmt.Sprintf("%s on %s requires %s, and shares no private network with %s; %s", q.by.Addr.Name, onNodes(nodes), q.require.Provision, enumerate(them), mine),
+		}
+	}}
+}
+
+func whereTooLate(q question, others []Candidate) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.WhereTooLate, At: q.require.At,
+		Message: fmt.Sprintf("requirement %s of module %s asks for something that is known only once ports are assigned: %s %s", q.require.Label, q.by.Module.Name, others[0].Name, others[0].Why),
+	}
+}
+
+func omittedButNeeded(q question, module string, at diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.OmittedButNeeded, At: at,
+		Message: fmt.Sprintf("%s omits %s, and %s there requires %s, which only %s would answer", q.by.Addr.Node, module, q.by.Addr.Name, q.require.Provision, module),
+		Also:    []diag.Note{{At: q.by.At, Text: q.by.Addr.Name + " is here"}},
+	}
+}
+
+func pinElsewhere(q question, pin load.Text, on []string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.PinElsewhere, At: pin.At,
+		Message: fmt.Sprintf("%s is pinned to %s, and on %s it is answered only by %s", q.require.Provision, pin.Value, q.by.Addr.Node, enumerate(on)),
+		Help:    fmt.Sprintf("%q", on[0]),
+	}
+}
+
+func pinNotThere(o *offer, q question, pin load.Text, by []*Instance, beyond []Candidate) problem {
+	k := fmt.Sprintf("pin-elsewhere %s %s %v", q.require.Provision, pin.Value, pin.At)
+	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.PinElsewhere, At: pin.At}
+		d.Message = fmt.Sprintf("%s is pinned to %s for %s on %s, and %s does not provide it", q.require.Provision, pin.Value, q.by.Addr.Name, onNodes(nodes), pin.Value)
+		for _, c := range beyond {
+			if strings.HasSuffix(c.Name, "@"+pin.Value) || c.Name == pin.Value {
+				d.Message += ": " + c.Name + " " + c.Why
+			}
+		}
+		if len(by) > 0 {
+			d.Message += "; " + enumerate(names(by)) + provide(len(by))
+			d.Help = fmt.Sprintf("%q", by[0].Addr.Node)
+		}
+		return d
+	}}
+}
+
+func provide(n int) string {
+	if n == 1 {
+		return " does"
+	}
+	return " do"
+}
+
+func pinUnknown(q question, pin load.Text, near []string) problem {
+	return problem{node: q.by.Addr.Node, key: fmt.Sprintf("pin-unknown %v", pin), say: func([]addr.Node, bool) diag.Diagnostic {
+		d := diag.Diagnostic{
+			Code: diag.PinUnknown, At: pin.At,
+			Message: fmt.Sprintf("%s is pinned to %q, which is neither a node, nor instance@node, nor a licence", q.require.Provision, pin.Value),
+		}
+		if len(near) > 0 {
+			d.Message += "; did you mean " + near[0] + "?"
+			d.Help = fmt.Sprintf("%q", near[0])
+		}
+		return d
+	}}
+}
+
+func licenceElsewhere(q question, pin load.Text, l *load.Licence) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.PinElsewhere, At: pin.At, Message: fmt.Sprintf("%s is pinned to the licence %s, which answers %s", q.require.Provision, pin.Value, l.Answers.Value),
+		Also: []diag.Note{{At: l.Answers.At, Text: "it answers this"}},
+	}
+}
+
+func groupsPinApart(provision, a string, p load.Text, b string, q load.Text) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.GroupsDisagree, At: p.At, Message: fmt.Sprintf("%s and %s pin %s to different answers, and neither is stronger", b, a, provision),
+		Also: []diag.Note{{At: q.At, Text: b + " pins it here"}},
+	}
+}
+
+func leftOutOptional(q question, on []string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.LeftOutOptional, At: q.by.At,
+		Message: fmt.Sprintf("%s would take %s, which %s could each answer; it is left out until one is chosen", q.by.Addr, q.require.Provision, enumerate(on)),
+		Help:    fmt.Sprintf("nodes: %s: pins: %s: %q", key(string(q.by.Addr.Node)), key(q.require.Provision), on[0]),
+	}
+}
+
+func claimHeldTwice(scope, where string, first, second holder) problem {
+	k := fmt.Sprintf("claim %s %s %s %s %v %v", scope, second.claim.Name, first.by.Addr.Name, second.by.Addr.Name, first.by.At, second.by.At)
+	if scope != "node" {
+		k += first.by.Addr.String() + second.by.Addr.String()
+	}
+	return problem{node: second.by.Addr.Node, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.ClaimHeldTwice, At: second.by.At}
+		on := "on " + onNodes(nodes) + " too"
+		help := "a node can have one of them; remove one of these lines"
+		switch scope {
+		case "site":
+			on, help = fmt.Sprintf("on %s, and %s is on %s, both at site %s", second.by.Addr.Node, first.by.Addr.Name, first.by.Addr.Node, where), "a site can have one of them; remove one of these lines"
+		case "mesh":
+			on, help = fmt.Sprintf("on %s, and %s is on %s", second.by.Addr.Node, first.by.Addr.Name, first.by.Addr.Node), "a mesh can have one of them; remove one of these lines"
+		}
+		d.Message = fmt.Sprintf("%s claims %s %s", holds(second.by), second.claim.Name, on)
+		d.Also = []diag.Note{{At: first.by.At, Text: holds(first.by) + " holds it"}}
+		if first.by.At != second.by.At {
+			d.Help = help
+		}
+		return d
+	}}
+}
+
+// holds names an instance, and what brought it in where nobody assigned it.
+func holds(i *Instance) string {
+	if i.Assigned || len(i.Brought) == 0 {
+		return i.Addr.Name
+	}
+	return i.Brought[0].Instance + " brings " + i.Addr.Name + ", which"
+}
+
+func twoModules(name string, a, b placed) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.TwoModules, At: b.ModuleAt, Message: fmt.Sprintf("instance %s is module %s in %s and module %s in %s", name, a.Module, a.stratum.name, b.Module, b.stratum.name),
+		Also: []diag.Note{{At: a.ModuleAt, Text: "the other assignment"}},
+	}
+}
+
+func unknownModule(a placed, instance string, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnknownModule, At: a.ModuleAt, Message: fmt.Sprintf("there is no module %s", a.Module)}
+	if len(near) == 0 {
+		d.Message += ", neither built in nor in modules/; `meshc catalog` lists those there are"
+		return d
+	}
+	d.Message += "; did you mean " + strings.Join(near, ", ") + "?"
+	d.Help = key(near[0])
+	if a.Module != instance {
+		d.Help = fmt.Sprintf("%q", near[0])
+	}
+	return d
+}
+
+func unknownSite(s load.Text, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnknownSite, At: s.At, Message: fmt.Sprintf("the mesh has no site %s", s.Value), Help: fmt.Sprintf("sites: %s: {}", key(s.Value))}
+	if len(near) > 0 {
+		d.Message += "; did you mean " + near[0] + "?"
+		d.Help = fmt.Sprintf("%q", near[0])
+	}
+	return d
+}
+
+func unknownGroup(g string, at diag.Pos, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnknownGroup, At: at, Message: fmt.Sprintf("the mesh has no group %s", g), Help: fmt.Sprintf("groups: %s: {}", key(g))}
+	if len(near) > 0 {
+		d.Message += "; did you mean " + near[0] + "?"
+		d.Help = key(near[0])
+	}
+	return d
+}
+
+func settingsUnknown(module string, at diag.Pos, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnknownModule, At: at, Message: fmt.Sprintf("these settings are for a module %s, which there is not", module)}
+	if len(near) > 0 {
+		d.Message += "; did you mean " + near[0] + "?"
+		d.Help = key(near[0])
+	}
+	return d
+}
+
+func sameIdentity(kind string, n *load.Node, t load.Text, other *load.Node) diag.Diagnostic {
+	what, at := map[string]string{"recipient": "the recipient", "wireguard": "the WireGuard key", "address": "the address"}[kind], other.Recipient.At
+	switch kind {
+	case "wireguard":
+		at = other.WireGuard.At
+	case "address":
+		at = other.Address.At
+	}
+	d := diag.Diagnostic{
+		Code: diag.SameIdentity, At: t.At, Message: fmt.Sprintf("%s and %s have %s in common; each machine has its own", other.Name, n.Name, what),
+		Also: []diag.Note{{At: at, Text: string(other.Name) + " has it here"}},
+	}
+	if kind != "address" {
+		d.Help = "mesh-host init " + string(n.Name)
+	}
+	return d
+}
+
+func nodeAndLicence(n *load.Node, l *load.Licence) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SameIdentity, At: l.At, Message: fmt.Sprintf("%s is the name of a node and of a licence, and a pin could mean either", n.Name),
+		Also: []diag.Note{{At: n.At, Text: "the node"}},
+	}
+}
+
+func settingsNowhere(module, where string, at diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.SettingsNowhere, At: at, Message: fmt.Sprintf("%s has settings for %s, which runs on none of its nodes", where, module)}
+}
+
+func omitsNothing(name string, node addr.Node, at diag.Pos, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.OmitNothing, At: at, Message: fmt.Sprintf("%s omits %s, which nothing assigns to it", node, name)}
+	if len(near) > 0 {
+		d.Message += "; did you mean " + near[0] + "?"
+	}
+	return d
+}
+
+func pinUnused(what, where string, at diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.PinUnused, At: at, Message: fmt.Sprintf("%s pins %s, which nothing there requires", where, what)}
+}
+
+func networkServes(i *Instance, p *evaluate.Provide) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.NetworkServes, At: p.At,
+		Message: fmt.Sprintf("%s provides private-network and does not serve network and name, which must be known without ports", i.Addr),
+	}
+}
