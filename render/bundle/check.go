@@ -94,7 +94,9 @@ func (c *checker) item(item Item) {
 		}
 		c.alone("block "+item.Path+" "+item.Marker, item)
 	case *Secret:
-		c.place(item, item.Path)
+		if item.Path != "" {
+			c.place(item, item.Path)
+		}
 		c.ownership(item, item.Owner, item.Group, item.Mode)
 		c.secret(item)
 	case *Unit:

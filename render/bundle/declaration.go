@@ -97,7 +97,7 @@ type Block struct {
 // Secret is a file that holds one secret, its exact bytes.
 type Secret struct {
 	ID           ID
-	Path         string
+	Path         string // empty where the secret is only put into files
 	Sealed       string // entry with the blob; empty where the secret was not made yet
 	Generation   int
 	Key          string // what it is in the lock: "credential postgres@anchor database gitea@board"

@@ -112,7 +112,7 @@ func (r *reader) item(id ID) Item {
 		return &Block{ID: id, Path: r.text("path"), Marker: r.text("marker"), Source: r.text("source"), SHA256: r.sum("sha256")}
 	case "secret":
 		i := &Secret{
-			ID: id, Path: r.text("path"), Sealed: r.textOr("sealed", ""), Generation: r.numberOr("generation", 0),
+			ID: id, Path: r.textOr("path", ""), Sealed: r.textOr("sealed", ""), Generation: r.numberOr("generation", 0),
 			Key: r.textOr("key", ""), Role: r.textOr("role", ""), Mode: r.mode("mode", DefaultSecretMode),
 		}
 		i.Owner, i.Group = r.textOr("owner", ""), r.textOr("group", "")

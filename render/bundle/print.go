@@ -60,7 +60,7 @@ func (p *printer) item(item Item) {
 		p.text("source", item.Source)
 		p.text("sha256", item.SHA256.String())
 	case *Secret:
-		p.text("path", item.Path)
+		p.textIf("path", item.Path)
 		p.textIf("sealed", item.Sealed)
 		p.numberIf("generation", item.Generation)
 		p.textIf("key", item.Key)
