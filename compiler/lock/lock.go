@@ -1,0 +1,147 @@
+// Package lock is the file mesh.lock.hcl: what was settled once and is kept, in
+// the mesh's git: the port of each listen, the address of each node, the login of
+// each consumer, and of each secret who holds it in which blob, never the secret
+// itself.
+//
+// One entry is one line, and the lines are sorted, so that git merges what two
+// branches settled. Read takes any HCL that says the same; the form that Bytes
+// prints is read by a reader of our own, some thirty times faster than HCL's (see
+// document.go). What an entry means, and whether two entries can both be true, is
+// the work of compiler/settle; writing the file is the caller's, and has to be
+// atomic (SEC-7).
+package lock
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
+)
+
+// File is the lock's name in the mesh's folder.
+const File = "mesh.lock.hcl"
+
+// Format is the form of the file that this compiler writes.
+const Format = 1
+
+// Lock is what was settled.
+type Lock struct {
+	// Format that the file had when it was read; Bytes always writes the newest.
+	Format int
+	// Ports are the first port of each listen to which the mesh gave one.
+	Ports     map[addr.Listen]int
+	Addresses map[addr.Node]netip.Addr
+	Logins    map[addr.Pair]string
+	// Secrets by name: "credential postgres@anchor database gitea@board" or "need …".
+	Secrets map[string]Secret
+	// Moved are the moves of mesh.cue whose old name is in use again, as by two that
+	// swapped names: that they were carried out cannot be seen from the other entries.
+	// From "node anchor" or "instance gitea@board" to the new name.
+	Moved map[string]string
+
+	file   string
+	places map[place]span
+}
+
+// Secret is what is known of a secret: never what it is.
+type Secret struct {
+	Generation int // counted from 1
+	// Sealed is the name under which the secret was sealed, which its blobs hold and a
+	// move cannot change. Read always fills it in; empty stands for the secret's own.
+	Sealed string
+	Ends   []End
+}
+
+// End is one who holds a secret, and the blob in which it is sealed to him.
+type End struct {
+	Role   string // consumer, provider, holder or recovery
+	Holder string // an instance, gitea@board; the fingerprint of a recovery key
+	To     string // fingerprint of the recipient: SHA256:…
+	Blob   string // path below sealed/
+	SHA256 string // of the blob, in hex
+}
+
+// Compare orders ends by holder, then role.
+func (e End) Compare(o End) int {
+	if c := strings.Compare(e.Holder, o.Holder); c != 0 {
+		return c
+	}
+	return strings.Compare(e.Role, o.Role)
+}
+
+// Node is the machine that holds this end; empty for a recovery key.
+func (e End) Node() addr.Node {
+	_, node, _ := strings.Cut(e.Holder, "@")
+	return addr.Node(node)
+}
+
+// New is a lock in which nothing is settled.
+func New() *Lock {
+	return &Lock{
+		Format:    Format,
+		Ports:     map[addr.Listen]int{},
+		Addresses: map[addr.Node]netip.Addr{},
+		Logins:    map[addr.Pair]string{},
+		Secrets:   map[string]Secret{},
+		Moved:     map[string]string{},
+		file:      File,
+	}
+}
+
+// Clone is a copy that can be changed without changing l.
+func (l *Lock) Clone() *Lock {
+	c := *l
+	c.Ports = cloneOrNew(l.Ports)
+	c.Addresses = cloneOrNew(l.Addresses)
+	c.Logins = cloneOrNew(l.Logins)
+	c.Moved = cloneOrNew(l.Moved)
+	c.Secrets = make(map[string]Secret, len(l.Secrets))
+	for name, s := range l.Secrets {
+		s.Ends = slices.Clone(s.Ends)
+		c.Secrets[name] = s
+	}
+	return &c
+}
+
+func cloneOrNew[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return maps.Clone(m)
+}
+
+// IsEmpty says whether nothing is settled.
+func (l *Lock) IsEmpty() bool {
+	return len(l.Ports)+len(l.Addresses)+len(l.Logins)+len(l.Secrets)+len(l.Moved) == 0
+}
+
+// place is an entry of the file.
+type place struct{ section, key string }
+
+// PortAt is where an entry stands in the file that was read. An entry that stands
+// nowhere yet is said to be in the file.
+func (l *Lock) PortAt(k addr.Listen) diag.Pos { return l.at(ports, k.String()) }
+
+// AddressAt is PortAt for the address of a node.
+func (l *Lock) AddressAt(k addr.Node) diag.Pos { return l.at(addresses, string(k)) }
+
+// LoginAt is PortAt for the login of a consumer.
+func (l *Lock) LoginAt(k addr.Pair) diag.Pos { return l.at(logins, k.String()) }
+
+// SecretAt is PortAt for a secret.
+func (l *Lock) SecretAt(name string) diag.Pos { return l.at(secrets, name) }
+
+func (l *Lock) at(section, key string) diag.Pos {
+	file := l.file
+	if file == "" {
+		file = File
+	}
+	s, ok := l.places[place{section, key}]
+	if !ok {
+		return diag.Pos{File: file}
+	}
+	return s.pos(file)
+}
