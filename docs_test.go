@@ -200,6 +200,21 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
+// DIA-2: a code that is declared stands in the table, so that explain knows it.
+func TestEveryCodeIsInTheTable(t *testing.T) {
+	declared := regexp.MustCompile(`Code += "([EW][0-9]{4})"`)
+	for _, p := range files(t, ".go") {
+		if path.Dir(p) != "compiler/diag" {
+			continue
+		}
+		for _, m := range declared.FindAllStringSubmatch(readFile(t, p), -1) {
+			if _, ok := diag.Lookup(diag.Code(m[1])); !ok {
+				t.Errorf("%s declares %s, and no table of codes has it: add it there", p, m[1])
+			}
+		}
+	}
+}
+
 // diagnosticsPage is docs/diagnostics.md, made from the table of codes.
 func diagnosticsPage() []byte {
 	var b bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"meshc.dev/compiler"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/load"
 )
@@ -63,13 +64,17 @@ func TestExamplesOfCodes(t *testing.T) {
 			continue
 		}
 		t.Run(string(i.Code), func(t *testing.T) {
-			if said := compileExample(i.Wrong); !slices.Contains(slices.Collect(maps.Keys(said)), i.Code) {
+			said := compileExample(i.Wrong)
+			if _, ok := said[i.Code]; !ok {
 				t.Errorf("the wrong example is not refused with %s (%s), but:\n%s", i.Code, i.Title, list(said))
-			} else if len(said) > 1 {
+			}
+			delete(said, i.Code)
+			if refused(said) {
 				t.Errorf("the wrong example is refused for more than %s (%s):\n%s", i.Code, i.Title, list(said))
 			}
-			if said := compileExample(i.Right); len(said) > 0 {
-				t.Errorf("the right example of %s is refused:\n%s", i.Code, list(said))
+			said = compileExample(i.Right)
+			if _, ok := said[i.Code]; ok || refused(said) {
+				t.Errorf("the right example of %s (%s) is not right:\n%s", i.Code, i.Title, list(said))
 			}
 		})
 	}
@@ -77,11 +82,15 @@ func TestExamplesOfCodes(t *testing.T) {
 
 func compileExample(text string) map[diag.Code]diag.Diagnostic {
 	out := map[diag.Code]diag.Diagnostic{}
-	_, ds := load.Load(exampleFiles(text), load.Options{Version: "0.3.0"})
+	_, ds := compiler.Compile(compiler.Input{FS: exampleFiles(text), Options: load.Options{Version: "0.3.0"}})
 	for _, d := range ds {
 		out[d.Code] = d
 	}
 	return out
+}
+
+func refused(said map[diag.Code]diag.Diagnostic) bool {
+	return diag.List(slices.Collect(maps.Values(said))).HasErrors()
 }
 
 func list(said map[diag.Code]diag.Diagnostic) string {

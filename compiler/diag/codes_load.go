@@ -26,6 +26,7 @@ const (
 	InterfaceTooLate Code = "E0122"
 	DefaultStruct    Code = "E0123"
 	ReplacedModule   Code = "W0124"
+	BadReserved      Code = "E0125"
 )
 
 var loadCodes = []Info{
@@ -107,8 +108,10 @@ nodes: anchor: facts: ram: 32`,
 		Code: UnknownReference, Rule: "DIA-4", Title: "unknown reference",
 		Explain: `A name is used that nothing here has. A name in quotes is a text; without, it refers to a field, a definition or an import
 of this file. What one file calls with "let" or "import" the others do not see.`,
-		Wrong: `nodes: anchor: site: house`,
-		Right: `nodes: anchor: site: "house"`,
+		Wrong: `sites: house: {}
+nodes: anchor: site: house`,
+		Right: `sites: house: {}
+nodes: anchor: site: "house"`,
 	},
 	{
 		Code: NotAMesh, Rule: "DIA-2", Title: "package is not a mesh",
@@ -264,5 +267,12 @@ summary: "our own zsh"`,
 		Right: `nodes: anchor: assign: "our-zsh": {}
 // modules/our-zsh/our_zsh.cue
 summary: "our own zsh"`,
+	},
+	{
+		Code: BadReserved, Rule: "PRT-5", Title: "not a port to reserve",
+		Explain: `A key of reserved.ports is a port, a range or either of them at an address, with a protocol where only one is meant: "22",
+"8000-8100", "53/udp", "127.0.0.53:53/udp", "[::1]:53". The outgoing range is two ports with a hyphen.`,
+		Wrong: `nodes: anchor: reserved: ports: "eth0:53": "the resolver"`,
+		Right: `nodes: anchor: reserved: ports: "127.0.0.53:53/udp": "the resolver"`,
 	},
 }
