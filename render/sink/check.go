@@ -14,7 +14,7 @@ const maxWord = 32*4096 - 1
 
 const (
 	noUTF8     = "is not UTF-8; only bytes hold what is not text"
-	noValue    = "there is no value"
+	noValue    = "has no value"
 	noBytes    = "holds bytes, which this format has no way to write"
 	noListNull = "is null inside a list, and leaving it out would move what follows"
 )

@@ -70,7 +70,7 @@ func EnvFile(v data.Value) ([]byte, error) {
 // writeEnv goes through the variables; null leaves one out (SET-1).
 func writeEnv(v data.Value, line func(b *strings.Builder, path []string, name, value string) error) ([]byte, error) {
 	if v.Kind() != data.Struct {
-		return nil, refuse(nil, "an environment is names with values, and this is "+withArticle(v.Kind()))
+		return nil, refuse(nil, "is "+withArticle(v.Kind())+", and an environment is names with values")
 	}
 	var b strings.Builder
 	for _, f := range v.Fields() {

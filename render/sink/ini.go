@@ -24,7 +24,7 @@ import (
 // that need them; a file for such a reader, or with what is refused here, is written as content.
 func INI(v data.Value) ([]byte, error) {
 	if v.Kind() != data.Struct {
-		return nil, refuse(nil, "INI is keys and sections at the top, and this is "+withArticle(v.Kind()))
+		return nil, refuse(nil, "is "+withArticle(v.Kind())+", and INI is keys and sections at the top")
 	}
 	var b strings.Builder
 	for _, f := range v.Fields() {

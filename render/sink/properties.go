@@ -16,7 +16,7 @@ import (
 // a key out.
 func Properties(v data.Value) ([]byte, error) {
 	if v.Kind() != data.Struct {
-		return nil, refuse(nil, "properties are keys with values, and this is "+withArticle(v.Kind()))
+		return nil, refuse(nil, "is "+withArticle(v.Kind())+", and properties are keys with values")
 	}
 	w := propertiesWriter{seen: map[string]bool{}}
 	if err := w.fields(nil, "", v); err != nil {

@@ -16,8 +16,8 @@
 //     and refuse a null in a list, where leaving it out would move what follows.
 //
 // The pieces of text that other renderers put into units, quadlets, shell words and
-// URLs have functions of their own: SystemdEnv, SystemdArg, QuadletEnv, QuadletArg,
-// QuadletValue, ShellQuote, URLEncode. Strict readers of what is written here, made
+// URLs have functions of their own: SystemdEnv, SystemdArg, SystemdValue, QuadletEnv,
+// QuadletArg, QuadletValue, ShellQuote, URLEncode. Strict readers of what is written here, made
 // from the readers' own grammars, are in sink/sinktest.
 package sink
 
@@ -30,7 +30,8 @@ import (
 )
 
 // Error says that a format cannot carry a value: where in it, and why. Reason is lower
-// case, without a full stop, and never holds the value itself, which could be secret.
+// case, without a full stop, follows the name of what it is about ("holds a line end"), and
+// never has the value itself in it, which could be secret.
 type Error struct {
 	Path   []string // names and list indexes from the top; empty for the whole value
 	Reason string
@@ -78,13 +79,13 @@ func Write(format string, v data.Value) ([]byte, error) {
 	case "properties":
 		return Properties(v)
 	}
-	return nil, refuse(nil, "there is no format of this name")
+	return nil, refuse(nil, "is to be written in a format that there is none of")
 }
 
 // Text gives the bytes of a string or of bytes exactly as they are.
 func Text(v data.Value) ([]byte, error) {
 	if v.Kind() != data.String && v.Kind() != data.Bytes {
-		return nil, refuse(nil, "text is a string or bytes, and this is "+withArticle(v.Kind()))
+		return nil, refuse(nil, "is "+withArticle(v.Kind())+", and text is a string or bytes")
 	}
 	return []byte(v.Text()), nil
 }

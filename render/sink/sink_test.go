@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/data"
+	"meshc.dev/compiler/diag"
 	"meshc.dev/render/sink"
 )
 
@@ -191,3 +193,20 @@ func TestRefusals(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// BLD-6: a refusal is said with the resource, the path in its data and the format
+func TestDiagnostic(t *testing.T) {
+	_, err := sink.INI(object("server", object("hosts", data.NewList())))
+	var e *sink.Error
+	if !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	d := e.Diagnostic(diag.Pos{File: "app.cue", Line: 3}, addr.Resource{Instance: "app", Kind: "file", Name: "config"}, "ini")
+	want := "server.hosts of app/file.config, written as ini, is a list, which INI readers do not agree on; join the items into one string"
+	if d.Message != want || d.Code != diag.FormatValue || d.At.Line != 3 {
+		t.Errorf("%+v", d)
+	}
+	if _, known := diag.Lookup(d.Code); !known {
+		t.Errorf("%s is not explained", d.Code)
+	}
+}

@@ -26,7 +26,7 @@ const maxUnitLine = 1 << 20
 // process gets exactly those bytes.
 func Systemd(v data.Value) ([]byte, error) {
 	if v.Kind() != data.Struct {
-		return nil, refuse(nil, "a unit is sections of keys, and this is "+withArticle(v.Kind()))
+		return nil, refuse(nil, "is "+withArticle(v.Kind())+", and a unit is sections of keys")
 	}
 	var b strings.Builder
 	sections := slices.Clone(v.Fields())
@@ -37,7 +37,7 @@ func Systemd(v data.Value) ([]byte, error) {
 		case s.Value.Kind() == data.Null:
 			continue
 		case s.Value.Kind() != data.Struct:
-			return nil, refuse(path, "is "+withArticle(s.Value.Kind())+" and not a section: a unit is sections of keys")
+			return nil, refuse(path, "is "+withArticle(s.Value.Kind())+" and no section")
 		case s.Name == "" || !scalarText(s.Name) || strings.ContainsAny(s.Name, "[]"):
 			return nil, refuse(path, "is no name for a section")
 		}
@@ -147,6 +147,15 @@ func systemdEnv(path []string, name, value string) (string, error) {
 		return "", err
 	}
 	return quoteUnit(name+"="+value, "%"), nil
+}
+
+// SystemdValue writes a whole value for a key whose specifiers are expanded and that is otherwise
+// taken as it stands, such as Description=.
+func SystemdValue(s string) (string, error) {
+	if reason := unitLine(s); reason != "" {
+		return "", refuse(nil, reason)
+	}
+	return strings.ReplaceAll(s, "%", "%%"), nil
 }
 
 // SystemdArg writes one argument for ExecStart= and its like in a unit, so that the process

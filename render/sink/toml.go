@@ -19,7 +19,7 @@ const maxTOMLLine = 80
 // double, which readers cannot hold, bytes, and null in a list.
 func TOML(v data.Value) ([]byte, error) {
 	if v.Kind() != data.Struct {
-		return nil, refuse(nil, "TOML is a table at the top, and this is "+withArticle(v.Kind()))
+		return nil, refuse(nil, "is "+withArticle(v.Kind())+", and TOML is a table at the top")
 	}
 	w := &tomlWriter{}
 	if err := w.table(nil, "", v); err != nil {

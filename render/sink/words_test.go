@@ -25,6 +25,14 @@ func checkWords(t *testing.T, s string) {
 		}
 		oneLine(t, w)
 	}
+	if w, err := sink.SystemdValue(s); err == nil {
+		u, err := sinktest.ParseUnit([]byte("[Unit]\nDescription=" + w + "\nAfter=x\n"))
+		if err != nil || len(u) != 2 {
+			t.Errorf("Description=%s: %v, %v", w, u, err)
+		} else if got, err := sinktest.Specifiers(u[0].Value, "x"); err != nil || got != s {
+			t.Errorf("Description=%s is %q, %v; want %q", w, got, err, s)
+		}
+	}
 	// The generator takes a quadlet's words apart, puts them together, and systemd reads that.
 	if w, err := sink.QuadletEnv("a.b-C", s); err == nil {
 		words, err := sinktest.Words(w)
