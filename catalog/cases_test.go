@@ -319,3 +319,5 @@ func write(t *testing.T, dir, name string, content []byte) string {
 	}
 	return p
 }
+
+func path(p string) cue.Path { return cue.ParsePath(p) }
