@@ -17,6 +17,9 @@ import (
 // fileLine begins another file within an example: a comment with its path.
 var fileLine = regexp.MustCompile(`(?m)^// (\S+\.(?:cue|hcl))\n`)
 
+// importLine is hoisted to where imports stand.
+var importLine = regexp.MustCompile(`(?m)^import ".*"\n`)
+
 // exampleFiles makes a mesh of an example of compiler/diag. What stands before the
 // first file line is mesh.cue. A file that has no package clause gets what every mesh
 // or module begins with.
@@ -27,7 +30,9 @@ func exampleFiles(text string) fstest.MapFS {
 		switch {
 		case path.Ext(name) != ".cue" || regexp.MustCompile(`(?m)^package `).MatchString(body):
 		case strings.HasPrefix(name, "modules/"):
-			body = "package " + strings.ReplaceAll(dir, "-", "_") + "\n\nimport \"meshc.dev/schema\"\n\nschema.#Module\n\nin: _\n\n" +
+			imports := strings.Join(importLine.FindAllString(body, -1), "")
+			body = importLine.ReplaceAllString(body, "")
+			body = "package " + strings.ReplaceAll(dir, "-", "_") + "\n\nimport \"meshc.dev/schema\"\n" + imports + "\nschema.#Module\n\nin: _\n\n" +
 				unless(body, "name: ", "name: \""+dir+"\"\n") + unless(body, "summary: ", "summary: \"an example\"\n") + "\n" + body
 		default:
 			body = "package mesh\n\nimport \"meshc.dev/schema\"\n\nschema.#Mesh\n\n" + unless(body, "name: ", "name: \"home\"\n") + body
