@@ -8,15 +8,14 @@ const (
 	LockTwice    Code = "E0304"
 	LockEntry    Code = "E0305"
 
-	PoolWrong         Code = "E0311"
-	PoolFull          Code = "E0312"
-	RangeWrong        Code = "E0313"
-	BindingWrong      Code = "E0314"
-	PortTaken         Code = "E0315"
-	PortReserved      Code = "E0316"
-	PortShared        Code = "E0317"
-	PortMoves         Code = "E0318"
-	ReservedMalformed Code = "E0319"
+	PoolWrong    Code = "E0311"
+	PoolFull     Code = "E0312"
+	RangeWrong   Code = "E0313"
+	BindingWrong Code = "E0314"
+	PortTaken    Code = "E0315"
+	PortReserved Code = "E0316"
+	PortShared   Code = "E0317"
+	PortMoves    Code = "E0318"
 
 	NetworkWrong    Code = "E0321"
 	AddressUnusable Code = "E0322"
@@ -142,14 +141,6 @@ fixes it. A number that is in use does not change on the side of a build: meshc 
 moved. Everything that names the port follows in the same build.`,
 		Wrong: "reserved: ports: \"20311\": \"the scanner\"      // and the lock gave 20311 to board/gitea/http",
 		Right: "meshc lock",
-	},
-	{
-		Code: ReservedMalformed, Rule: "PRT-5", Title: "not a port to reserve",
-		Explain: `A key of reserved.ports is a port or a range, with an address before it where only that one is in use, and a
-protocol behind it where only that one is: "22", "8000-8100", "53/udp", "127.0.0.53:53/udp", "[::1]:631". Its
-value is the reason, which is told to whoever wants the port.`,
-		Wrong: "reserved: ports: \"eth0:53\": \"resolver\"",
-		Right: "reserved: ports: \"127.0.0.53:53/udp\": \"resolver\"",
 	},
 	{
 		Code: NetworkWrong, Rule: "PRT-7", Title: "not a network",

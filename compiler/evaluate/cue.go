@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"slices"
 	"sync"
 
 	"cuelang.org/go/cue"
@@ -105,6 +106,9 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 	if k.ds.HasErrors() {
 		return nil, k.ds
 	}
+	if !slices.ContainsFunc(k.exchange, later) {
+		return c.Interface(m, in)
+	}
 	key := in.key(m, k.exchange, "exchange")
 	if i, ok := c.exchanges.get(key); ok {
 		return i, nil
@@ -138,6 +142,17 @@ func (c *CUE) Resources(m *load.Module, in Inputs) (*Resources, diag.List) {
 		c.resources.put(key, r)
 	}
 	return r, ds
+}
+
+// later says whether an input is known only once everything is settled.
+func later(path string) bool {
+	switch f := first(path); f {
+	case "mesh", "instance":
+		return false
+	case "node":
+		return path == "node" || path == "node.address"
+	}
+	return true
 }
 
 // fill gives a module its settings and inputs in one step; every further fill
@@ -205,6 +220,18 @@ func placeholders(kind string, names []string, padding int) data.Value {
 		fields = append(fields, data.Field{Name: n, Value: data.NewStruct(encodings...)})
 	}
 	return data.NewStruct(fields...)
+}
+
+// Accepts implements Evaluator. The values are checked without the places of the
+// consumer's module, which its caller knows.
+func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.List {
+	p := of.Provision(provision)
+	if p == nil || !p.Accepts.Exists() {
+		return nil
+	}
+	shape := c.ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), p.Accepts).LookupPath(cue.ParsePath("#S"))
+	return load.Checker{Subject: "the contribution", Unknown: notAccepted, Missing: notContributed}.
+		Check(shape, c.ctx.BuildExpr(cuedata.Expr(values)))
 }
 
 // Derive implements Evaluator. Only the provision is filled, which is equal to

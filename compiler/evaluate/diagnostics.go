@@ -96,3 +96,15 @@ func secretComputed(at diag.Pos, module, where string) diag.Diagnostic {
 		Message: fmt.Sprintf("module %s computes with a secret in %s; the machine fills it in, so it can only be placed as it is, in one of the encodings %s", module, where, strings.Join(Encodings, ", ")),
 	}
 }
+
+func notAccepted(at diag.Pos, path, near []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.NotAccepted, At: at, Message: fmt.Sprintf("%s is not something it accepts", strings.Join(path, "."))}
+	if len(near) > 0 {
+		d.Message += "; the nearest is " + near[0]
+	}
+	return d
+}
+
+func notContributed(at diag.Pos, path []string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NotAccepted, At: at, Message: fmt.Sprintf("%s is missing", strings.Join(path, "."))}
+}

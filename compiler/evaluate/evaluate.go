@@ -24,6 +24,8 @@ type Evaluator interface {
 	Exchange(m *load.Module, in Inputs) (*Interface, diag.List)
 	// Derive answers what a provision derives for one consumer of an instance.
 	Derive(of *Interface, provision string, consumer data.Value) (data.Value, diag.List)
+	// Accepts holds what a consumer contributes against the type that a provision accepts.
+	Accepts(of *Interface, provision string, values data.Value) diag.List
 	// Resources answers everything the instance puts on its machine.
 	Resources(m *load.Module, in Inputs) (*Resources, diag.List)
 }
@@ -109,7 +111,9 @@ type Provide struct {
 	Receives, Secrets *Target
 	Derives           bool
 	Unique            []string
-	At                diag.Pos
+	// Ports lists the listens whose ports it serves: those that a consumer reaches.
+	Ports []string
+	At    diag.Pos
 }
 
 // Provision finds a provision by name, or gives nil.

@@ -76,7 +76,15 @@ func readInterface(k *compiled, v cue.Value, in Inputs) (*Interface, diag.List) 
 	})
 	r.each(v.LookupPath(cue.ParsePath("needs")), func(name string, v cue.Value) { i.Needs = append(i.Needs, r.need(name, v)) })
 	r.each(v.LookupPath(cue.ParsePath("requires")), func(label string, v cue.Value) { i.Requires = append(i.Requires, r.require(k, label, v)) })
-	r.each(v.LookupPath(cue.ParsePath("provides")), func(name string, v cue.Value) { i.Provides = append(i.Provides, r.provide(name, v)) })
+	r.each(v.LookupPath(cue.ParsePath("provides")), func(name string, v cue.Value) {
+		p := r.provide(name, v)
+		for _, rd := range k.reads.Serves(name) {
+			if parts := strings.Split(rd.Path, "."); parts[0] == "ports" && len(parts) > 1 {
+				p.Ports = append(p.Ports, parts[1])
+			}
+		}
+		i.Provides = append(i.Provides, p)
+	})
 	slices.SortFunc(i.Listens, func(a, b Listen) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(i.Claims, func(a, b Claim) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(i.Needs, func(a, b Need) int { return strings.Compare(a.Name, b.Name) })

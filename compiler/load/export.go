@@ -1,13 +1,16 @@
 package load
 
 import (
+	"io/fs"
 	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
 
+	"meshc.dev/catalog"
 	"meshc.dev/compiler/diag"
 )
 
@@ -39,12 +42,28 @@ func Format(v cue.Value) string {
 }
 
 // Contributes gives the inputs that a requirement's contributes reads.
-func (r *Reads) Contributes(label string) []Read {
+func (r *Reads) Contributes(label string) []Read { return r.at("requires", label, "contributes") }
+
+// Serves gives the inputs that what a provision serves reads.
+func (r *Reads) Serves(provision string) []Read { return r.at("provides", provision, "serves") }
+
+func (r *Reads) at(field string, path ...string) []Read {
 	w := walker{reads: r, seen: map[ast.Node]bool{}}
-	for _, n := range r.scope["requires"] {
-		for _, q := range within(n, []string{label, "contributes"}) {
+	for _, n := range r.scope[field] {
+		for _, q := range within(n, path) {
 			w.node(q)
 		}
 	}
 	return w.result()
+}
+
+// BuiltinSource is the text of a file of the catalogue, as positions name it.
+func BuiltinSource(file string) ([]byte, error) {
+	return catalog.Files.ReadFile(strings.TrimPrefix(file, "catalog/"))
+}
+
+// Modules are those built in and those of a folder, whether or not it is a mesh.
+func Modules(fsys fs.FS) map[string]*Module {
+	t, _ := readTree(fsys)
+	return modules(t, cuecontext.New())
 }

@@ -104,6 +104,9 @@ func TestBytes(t *testing.T) {
 	if want := "format = 1\nports = {\n}\naddresses = {\n}\nlogins = {\n}\nsecrets = {\n}\n"; empty != want {
 		t.Errorf("an empty lock is\n%s", empty)
 	}
+	if l, faults := Read(File, nil); len(faults) > 0 || !l.IsEmpty() {
+		t.Errorf("no file is read as %v, %v", l, faults)
+	}
 	if !mustRead(t, empty).IsEmpty() || small().IsEmpty() {
 		t.Error("IsEmpty")
 	}

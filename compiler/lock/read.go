@@ -9,8 +9,14 @@ import (
 )
 
 // Read reads a lock. The file's name is only for diagnostics; where there are any
-// errors among them there is no lock. It takes any bytes.
+// errors among them there is no lock. It takes any bytes. Nil stands for no file, in
+// which nothing is settled yet; an empty file is a lock that something cut off.
 func Read(file string, src []byte) (*Lock, diag.List) {
+	if src == nil {
+		l := New()
+		l.file = file
+		return l, nil
+	}
 	return read(file, src, upgrades)
 }
 

@@ -120,6 +120,8 @@ type Take struct {
 	Licence                    string
 	At                         string
 	HostPort                   string
+	// Optional says that the instance works without it.
+	Optional bool
 }
 
 // Give is what another instance takes from here.

@@ -121,6 +121,7 @@ type Secret struct {
 	Sealed     string // the blob's name under sealed/, empty where it was not made
 	Generation int
 	Blob       []byte
+	Supplied   bool // by a person, so of any bytes
 }
 
 // Computed is worked out by render from the whole plan.

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/schema"
+)
+
+func initCommand(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "a mesh that builds",
+		Long: `init writes a mesh that builds into a folder: mesh.cue, a cue.mod with the schema, so
+that plain CUE tools and editors understand the mesh, a .gitignore and a CI file.
+Files that are there already are left as they are; the copy of the schema is
+brought up to date.
+
+  meshc init my-mesh && cd my-mesh && meshc build`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := g.dir
+			if len(args) == 1 {
+				dir = filepath.Join(g.dir, args[0])
+			}
+			return g.init(dir)
+		},
+	}
+}
+
+func (g *globals) init(dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	name := strings.ToLower(filepath.Base(abs))
+	if !addr.IsName(name) {
+		name = "mesh"
+	}
+	files := map[string]string{
+		"mesh.cue":                   fmt.Sprintf(scaffold, name),
+		"cue.mod/module.cue":         fmt.Sprintf("module: \"%s.mesh\"\nlanguage: {\n\tversion: \"v0.17.0\"\n}\n", name),
+		".gitignore":                 "/dist/\n",
+		".github/workflows/mesh.yml": githubCI,
+	}
+	for _, path := range []string{"mesh.cue", "cue.mod/module.cue", ".gitignore", ".github/workflows/mesh.yml"} {
+		to := filepath.Join(dir, path)
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		if err := put(to, []byte(files[path])); err != nil {
+			return err
+		}
+		fmt.Fprintln(g.stdout, "wrote "+path)
+	}
+	changed, err := vendor(dir)
+	if err != nil {
+		return err
+	}
+	if changed {
+		fmt.Fprintln(g.stdout, "wrote cue.mod/pkg/"+schema.ImportPath)
+	}
+	fmt.Fprintf(g.stdout, "next: meshc build -C %s\n", dir)
+	return nil
+}
+
+// vendor writes the schema into a mesh for plain CUE tools and editors. The
+// compiler reads none of it.
+func vendor(dir string) (changed bool, err error) {
+	into := filepath.Join(dir, "cue.mod", "pkg", filepath.FromSlash(schema.ImportPath))
+	want := map[string]bool{}
+	entries, err := fs.ReadDir(schema.Files, ".")
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		want[e.Name()] = true
+		b, err := fs.ReadFile(schema.Files, e.Name())
+		if err != nil {
+			return false, err
+		}
+		b = append([]byte("// Written by `meshc init`; do not edit. The schema is built into meshc.\n\n"), b...)
+		to := filepath.Join(into, e.Name())
+		if have, err := os.ReadFile(to); err == nil && string(have) == string(b) {
+			continue
+		}
+		if err := put(to, b); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	old, _ := filepath.Glob(filepath.Join(into, "*.cue"))
+	for _, o := range old {
+		if !want[filepath.Base(o)] {
+			if err := os.Remove(o); err != nil {
+				return false, err
+			}
+			changed = true
+		}
+	}
+	return changed, nil
+}
+
+func put(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return writeFile(path, b)
+}
+
+const scaffold = `package mesh
+
+import "meshc.dev/schema"
+
+schema.#Mesh
+
+name: "%s"
+
+network: cidr: "10.86.0.0/16"
+
+// Every node is on one private network and knows the others by name.
+assign: {
+	networking:       {}
+	"mesh-wireguard": {}
+	"mesh-names":     {}
+	firewall:         {}
+}
+
+// Run ` + "`mesh-host init NODE`" + ` on each machine; it prints its recipient and WireGuard key.
+nodes: first: {
+	endpoint: "203.0.113.7"
+	assign: hub: {}
+	recipient: "age1zj6f2cmgaxxmct8fx0v3ffg9n6zs8lza9k8w9f2h44fx4mqvmcms5ah93e"
+	wireguard: "wUgWKCvuUNW0CY8rhRw9Lwe0uEUkBRM1qFMJVPx5kWM="
+}
+`
+
+const githubCI = `name: mesh
+on: [push, pull_request]
+jobs:
+  build:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+        with: {fetch-depth: 0}
+      - run: meshc check --format github
+      - run: meshc build --locked
+      - uses: actions/upload-artifact@v4
+        with: {name: bundles, path: dist}
+`

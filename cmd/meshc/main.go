@@ -1,0 +1,18 @@
+// Command meshc compiles a mesh, written in CUE, into one bundle per machine. Each
+// command parses its flags, calls one function of the compiler or of render, and
+// prints what that gives; begin at root.go for the list.
+package main
+
+import (
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:], process())) }
+
+// process is the world as the running process has it.
+func process() *world {
+	return &world{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv,
+		errTerminal: isTerminal(os.Stderr), outTerminal: isTerminal(os.Stdout),
+	}
+}

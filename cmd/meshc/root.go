@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// exit is an error that has been said already, or a code to end with.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// usageError is a wrong use of the command line.
+type usageError struct{ error }
+
+func run(args []string, w *world) int {
+	c := root(w)
+	c.SetArgs(args)
+	c.SetIn(w.stdin)
+	c.SetOut(w.stdout)
+	c.SetErr(w.stderr)
+	err := c.Execute()
+	var code exit
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &usage):
+		fmt.Fprintf(w.stderr, "meshc: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(w.stderr, "meshc: %v\n", err)
+	return exitRefused
+}
+
+func root(w *world) *cobra.Command {
+	g := &globals{world: w}
+	c := &cobra.Command{
+		Use:   "meshc",
+		Short: "compile a fleet of machines into bundles",
+		Long: `meshc reads a mesh, a folder of CUE files, and works out what every machine
+runs and who talks to whom. It writes one bundle per machine.
+
+  meshc init my-mesh        a mesh that builds
+  meshc check               everything that is wrong with it
+  meshc build               the bundles, in dist/
+  meshc plan laptop         what a machine runs, takes and gives`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	f := c.PersistentFlags()
+	f.StringVarP(&g.dir, "chdir", "C", ".", "the mesh's `folder`")
+	f.StringArrayVarP(&g.tags, "tag", "t", nil, "fill a CUE tag, `key=value`; may be given again")
+	f.StringVar(&g.format, "format", "text", "how to print: text, json, github, gitlab or sarif")
+	f.BoolVar(&g.json, "json", false, "short for --format json")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	c.AddCommand(
+		initCommand(g), checkCommand(g), lockCommand(g), buildCommand(g), planCommand(g), whyCommand(g), impactCommand(g),
+		catalogCommand(g), explainCommand(g), versionCommand(g),
+	)
+	c.CompletionOptions.HiddenDefaultCmd = false
+	for _, sub := range c.Commands() {
+		checked(sub)
+	}
+	return c
+}
+
+// checked makes wrong arguments a wrong use, which ends with 2.
+func checked(c *cobra.Command) {
+	args := c.Args
+	if args == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, given []string) error {
+		if err := args(c, given); err != nil {
+			return usageError{fmt.Errorf("%w; see meshc %s --help", err, c.Name())}
+		}
+		return nil
+	}
+}

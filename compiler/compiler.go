@@ -1,0 +1,121 @@
+// Package compiler turns a mesh into a plan. It is the only place that knows all
+// stages; each has its own package, input and output, and returns all its
+// diagnostics. Enter at Compile, which tells them in order. What becomes of a plan
+// is the work of render.
+package compiler
+
+import (
+	"io/fs"
+
+	"meshc.dev/compiler/compose"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/exchange"
+	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/lock"
+	"meshc.dev/compiler/plan"
+	"meshc.dev/compiler/resolve"
+	"meshc.dev/compiler/settle"
+)
+
+// Input is everything that a compilation depends on.
+type Input struct {
+	FS      fs.FS // the mesh's folder
+	Options load.Options
+	Mode    settle.Mode
+	// Head and FirstParent are the lock as git has it, empty where it has none.
+	Head, FirstParent []byte
+}
+
+// Result is what a compilation came to: as much as the diagnostics allow.
+type Result struct {
+	Source   *load.Source
+	Resolved *resolve.Resolved
+	Settled  settle.Settled
+	// Before is the lock as it was read, and Lock as it should be written.
+	Before, Lock *lock.Lock
+	Exchanged    *exchange.Exchanged
+	Plan         *plan.Plan
+	Secrets      []compose.Secret
+}
+
+// Compile makes the plan of a mesh. Each stage needs the one before it to have
+// refused nothing: what a later stage would say of a faulty mesh would be
+// consequences, not causes (DIA-1).
+func Compile(in Input) (*Result, diag.List) {
+	out := &Result{}
+
+	// What a person wrote becomes data, with the place of every value.
+	src, ds := load.Load(in.FS, in.Options)
+	out.Source = src
+	before, history, lds := locks(in)
+	out.Before, out.Lock = before, before
+	ds = append(ds, lds...)
+	if src.Mesh == nil || ds.HasErrors() {
+		return out, ds.Sorted()
+	}
+
+	// What every node runs and who answers whom depends on no number, so that a
+	// moved port can never change it.
+	eval := evaluate.NewCUE(src.Context)
+	resolved, rds := resolve.Resolve(src, eval)
+	out.Resolved = resolved
+	ds = append(ds, rds...)
+	if ds.HasErrors() {
+		return out, ds.Sorted()
+	}
+
+	// Ports, addresses and logins are assigned once, before anybody is told them.
+	d, dds := demand(resolved, in.Mode)
+	ds = append(ds, dds...)
+	var sds diag.List
+	out.Settled, out.Lock, sds = settle.Settle(d, before, history)
+	if ds.HasErrors() || sds.HasErrors() {
+		return out, append(ds, sds...).Sorted()
+	}
+
+	// Both ends of every answer are told; then every instance is asked for its
+	// resources. Mappings that authors wrote themselves show only there, and claim ports
+	// too: where they move one that was just assigned, those told of it are told again.
+	for {
+		exchanged, xds := exchange.Exchange(resolved, out.Settled, eval)
+		out.Exchanged = exchanged
+		if xds.HasErrors() {
+			return out, append(append(ds, sds...), xds...).Sorted()
+		}
+		composed, cds := compose.Compose(exchanged, eval)
+		out.Plan, out.Secrets = composed.Plan, composed.Secrets
+		if cds.HasErrors() {
+			return out, append(append(ds, sds...), append(xds, cds...)...).Sorted()
+		}
+		if len(composed.Mappings) == len(d.Mappings) {
+			return out, append(append(ds, sds...), append(xds, cds...)...).Sorted()
+		}
+		d.Mappings = composed.Mappings
+		out.Settled, out.Lock, sds = settle.Settle(d, before, history)
+		if sds.HasErrors() {
+			return out, append(ds, sds...).Sorted()
+		}
+	}
+}
+
+// locks reads the lock and what git knows of it.
+func locks(in Input) (*lock.Lock, settle.History, diag.List) {
+	var h settle.History
+	src, err := fs.ReadFile(in.FS, lock.File)
+	if err != nil {
+		src = nil
+	}
+	before, ds := lock.Read(lock.File, src)
+	if before == nil {
+		before = lock.New()
+	}
+	// A lock that git holds and nobody can read any more tells nothing; the one in the folder counts.
+	if in.Head != nil {
+		h.Head, _ = lock.Read(lock.File, in.Head)
+	}
+	if in.FirstParent != nil {
+		h.FirstParent, _ = lock.Read(lock.File, in.FirstParent)
+	}
+	return before, h, ds
+}

@@ -1,0 +1,82 @@
+package compose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/exchange"
+	"meshc.dev/compiler/plan"
+)
+
+func noCredentialPlace(i *exchange.Instance, p *evaluate.Provide) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.NoCredentialPlace, At: p.At, Message: fmt.Sprintf("%s gives credentials for %s and says no directory for them", i.Addr, p.Name),
+		Help: fmt.Sprintf("provides: %s: secrets: path: \"/etc/%s/consumers.d\"", p.Name, i.Module.Name),
+	}
+}
+
+func secretReadable(id addr.Resource, at diag.Pos, mode string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("mode of %s: it is a secret, and with %s everybody on the machine could read it", id, mode), Help: `mode: "0600"`}
+}
+
+func badTarget(id addr.Resource, at diag.Pos, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("%s: %s", id, why)}
+}
+
+func unknownListen(r plan.Resource, name string, ls []plan.Listen) diag.Diagnostic {
+	var known []string
+	for _, l := range ls {
+		known = append(known, l.Name)
+	}
+	d := diag.Diagnostic{Code: diag.UnknownListen, At: r.At, Message: fmt.Sprintf("%s publishes %s, which is none of its listens", r.ID, name)}
+	if len(known) > 0 {
+		d.Message += " (" + strings.Join(known, ", ") + ")"
+	}
+	if near := diag.Nearest(name, known); len(near) > 0 {
+		d.Help = fmt.Sprintf("%q", near[0])
+	}
+	return d
+}
+
+func badMapping(r plan.Resource, s string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.UnknownListen, At: r.At, Message: fmt.Sprintf("%s publishes %q, which is neither a listen nor a mapping such as \"127.0.0.1:8080:80\" with a port of the machine", r.ID, s)}
+}
+
+func badFrom(i *exchange.Instance, r evaluate.Rule) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadResource, At: r.At, Message: fmt.Sprintf("rule %s of %s opens to %q, which is neither machine, network, world nor a prefix", r.Name, i.Addr, r.From)}
+}
+
+func unknownRuleListen(i *exchange.Instance, r evaluate.Rule) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.UnknownListen, At: r.At, Message: fmt.Sprintf("rule %s of %s opens the listen %s, which it does not have", r.Name, i.Addr, r.Listen)}
+}
+
+// twice names both instances and where each is assigned.
+func twice(node addr.Node, what string, first, second plan.Resource, place func(addr.Resource) diag.Pos) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: diag.ResourceTwice, At: place(second.ID), Message: fmt.Sprintf("on %s, %s and %s both claim %s", node, first.ID, second.ID, what),
+	}
+	if at := place(first.ID); at != d.At {
+		d.Also = append(d.Also, diag.Note{At: at, Text: first.ID.Instance + " is assigned here"})
+	}
+	return d
+}
+
+func unknownResource(of plan.Resource, ref addr.Resource, known map[addr.Resource]bool) diag.Diagnostic {
+	var names []string
+	for _, k := range slices.SortedFunc(maps.Keys(known), func(a, b addr.Resource) int { return strings.Compare(a.String(), b.String()) }) {
+		if k.Instance == ref.Instance {
+			names = append(names, k.Local())
+		}
+	}
+	d := diag.Diagnostic{Code: diag.UnknownResource, At: of.At, Message: fmt.Sprintf("%s depends on %s, which does not exist on its node", of.ID, ref)}
+	if near := diag.Nearest(ref.Local(), names); len(near) > 0 {
+		d.Message += "; did you mean " + near[0] + "?"
+		d.Help = fmt.Sprintf("%q", near[0])
+	}
+	return d
+}

@@ -1,0 +1,141 @@
+package compose
+
+import (
+	"fmt"
+	"slices"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/plan"
+)
+
+// thing is what a machine can have only once, and whose it is.
+type thing struct {
+	what  string // "path /etc/app.conf"
+	value string // of two with equal values the second is left out
+	share bool   // equal ones may be shared
+}
+
+// things that a resource puts on the machine (CLM-3).
+func things(r plan.Resource) []thing {
+	switch {
+	case r.File != nil:
+		return []thing{{what: "the path " + r.File.Path}}
+	case r.Secret != nil && r.Secret.Path != "":
+		return []thing{{what: "the path " + r.Secret.Path}}
+	case r.Directory != nil:
+		d := r.Directory
+		return []thing{{what: "the path " + d.Path, value: fmt.Sprint(d.Owner, " ", d.Group, " ", d.Mode), share: true}}
+	case r.Block != nil:
+		return []thing{{what: fmt.Sprintf("the block %q in %s", r.Block.Marker, r.Block.Path)}, {what: "the path " + r.Block.Path, value: "block", share: true}}
+	case r.Package != nil:
+		return []thing{{what: "the package " + r.Package.Name, value: fmt.Sprint(r.Package.Absent), share: true}}
+	case r.User != nil:
+		u := *r.User
+		return []thing{{what: "the user " + u.Name, value: fmt.Sprintf("%+v", u), share: true}}
+	case r.Unit != nil:
+		return []thing{{what: "the unit " + r.Unit.Name}}
+	case r.Container != nil:
+		return []thing{{what: "the unit " + r.Container.Unit + ".service"}, {what: "the container " + r.Container.Unit}}
+	case r.Computed != nil && r.Computed.Path != "":
+		if r.Computed.Kind == "hosts" {
+			return []thing{{what: "the path " + r.Computed.Path, value: "block", share: true}}
+		}
+		return []thing{{what: "the path " + r.Computed.Path}}
+	}
+	return nil
+}
+
+// once refuses what two resources claim, and leaves out of two equal directories,
+// packages and users the later one.
+func (b *builder) once() {
+	type claim struct {
+		by plan.Resource
+		thing
+	}
+	held := map[string]claim{}
+	b.alias = map[addr.Resource]addr.Resource{}
+	for _, i := range b.out.plan.Instances {
+		i.Resources = slices.DeleteFunc(i.Resources, func(r plan.Resource) bool {
+			shared := false
+			for _, t := range things(r) {
+				h, ok := held[t.what]
+				switch {
+				case !ok:
+					held[t.what] = claim{r, t}
+				case h.share && t.share && h.value == t.value && r.Block == nil && r.Computed == nil:
+					b.alias[r.ID], shared = h.by.ID, true
+				case h.share && t.share && h.value == t.value:
+				default:
+					b.refuse(twice(b.node.Name, t.what, h.by, r, b.place))
+				}
+			}
+			return shared
+		})
+	}
+}
+
+// place is where the instance of a resource is assigned.
+func (b *builder) place(r addr.Resource) diag.Pos {
+	for _, i := range b.node.Instances {
+		if i.Addr.Name == r.Instance {
+			return i.At
+		}
+	}
+	return diag.Pos{}
+}
+
+// references checks and follows restart_on and reload_on.
+func (b *builder) references() {
+	known := map[addr.Resource]bool{}
+	for _, i := range b.out.plan.Instances {
+		for _, r := range i.Resources {
+			known[r.ID] = true
+		}
+	}
+	resolve := func(of plan.Resource, refs []addr.Resource) []addr.Resource {
+		var out []addr.Resource
+		for _, ref := range refs {
+			if to, ok := b.alias[ref]; ok {
+				ref = to
+			}
+			switch {
+			case known[ref]:
+				out = append(out, ref)
+			case b.maybe(ref): // an optional requirement without an answer, or one without a credential
+			default:
+				b.refuse(unknownResource(of, ref, known))
+			}
+		}
+		return out
+	}
+	for _, i := range b.out.plan.Instances {
+		for k, r := range i.Resources {
+			switch {
+			case r.Unit != nil:
+				u := *r.Unit
+				u.RestartOn, u.ReloadOn = resolve(r, u.RestartOn), resolve(r, u.ReloadOn)
+				i.Resources[k].Unit = &u
+			case r.Container != nil:
+				c := *r.Container
+				c.RestartOn, c.ReloadOn = resolve(r, c.RestartOn), resolve(r, c.ReloadOn)
+				i.Resources[k].Container = &c
+			}
+		}
+	}
+}
+
+// maybe says whether a reference names something that its instance could have.
+func (b *builder) maybe(ref addr.Resource) bool {
+	for _, i := range b.node.Instances {
+		if i.Addr.Name != ref.Instance {
+			continue
+		}
+		for _, q := range i.Told.Requires {
+			if ref.Local() == "secret.requires."+q.Label || ref.Local() == "file.binds."+q.Label {
+				return true
+			}
+		}
+	}
+	return false
+}

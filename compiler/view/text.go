@@ -1,0 +1,171 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"meshc.dev/compiler/plan"
+)
+
+// Overview writes one line a node.
+func Overview(w io.Writer, p *plan.Plan) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, n := range p.Nodes {
+		var names []string
+		for _, i := range n.Instances {
+			names = append(names, i.Name)
+		}
+		address := ""
+		if n.Address.IsValid() {
+			address = n.Address.String()
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", n.Name, n.Site, address, strings.Join(names, " "))
+	}
+	return t.Flush()
+}
+
+// Machine writes what one node runs, takes and gives.
+func Machine(w io.Writer, n *plan.Node, opens []string, firewalled bool) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s", n.Name)
+	if n.Site != "" {
+		fmt.Fprintf(t, " at %s", n.Site)
+	}
+	if n.Address.IsValid() {
+		fmt.Fprintf(t, ", %s", n.Address)
+	}
+	if !n.Managed {
+		fmt.Fprint(t, ", not managed: a person applies its files")
+	}
+	fmt.Fprintf(t, "\n\nruns, in this order\n")
+	for _, i := range n.Instances {
+		module := ""
+		if i.Module != i.Name {
+			module = "(" + i.Module + ")"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", i.Name, module, strings.Join(i.Because, ", "), listens(i))
+	}
+	if len(n.Takes) > 0 {
+		fmt.Fprintf(t, "\ntakes\n")
+		for _, x := range n.Takes {
+			from := fmt.Sprintf("%s@%s", x.Provider, x.Node)
+			if x.Licence != "" {
+				from = "licence " + x.Licence
+			}
+			as := ""
+			if x.As != "" {
+				as = "as " + x.As
+			}
+			fmt.Fprintf(t, "  %s\t%s\tfrom %s\t%s\t%s\n", x.Instance, labelled(x.Label, x.Provision), from, x.HostPort, as)
+		}
+	}
+	if len(n.Gives) > 0 {
+		fmt.Fprintf(t, "\ngives\n")
+		for _, x := range n.Gives {
+			as := ""
+			if x.As != "" {
+				as = "as " + x.As
+			}
+			fmt.Fprintf(t, "  %s\t%s\tto %s@%s\t%s\n", x.Provider, x.Provision, x.Instance, x.Node, as)
+		}
+	}
+	if len(opens) > 0 {
+		if firewalled {
+			fmt.Fprintf(t, "\nopens\n")
+		} else {
+			fmt.Fprintf(t, "\nhas no firewall; one would open\n")
+		}
+		for _, o := range opens {
+			fmt.Fprintf(t, "  %s\n", o)
+		}
+	}
+	return t.Flush()
+}
+
+func labelled(label, provision string) string {
+	if label == provision {
+		return provision
+	}
+	return provision + " (" + label + ")"
+}
+
+func listens(i *plan.Instance) string {
+	var out []string
+	for _, l := range i.Listens {
+		port := fmt.Sprint(l.Port)
+		if l.To != l.Port {
+			port = fmt.Sprintf("%d-%d", l.Port, l.To)
+		}
+		out = append(out, fmt.Sprintf("%s %s/%s", l.Name, port, l.Protocol))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Resources lists what a node is given, in the order in which it is applied.
+func Resources(w io.Writer, n *plan.Node) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, i := range n.Instances {
+		for _, r := range i.Resources {
+			v := ofResource(r)
+			what := v.Path
+			if what == "" {
+				what = v.Name
+			}
+			generation := ""
+			if r.Secret != nil {
+				generation = "not made"
+				if r.Secret.Generation > 0 {
+					generation = fmt.Sprintf("generation %d", r.Secret.Generation)
+				}
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\n", v.ID, what, generation)
+		}
+	}
+	return t.Flush()
+}
+
+// Impact is what stops working without a node or one of its instances (SCP-7).
+type Impact struct {
+	Node     string `json:"node"`
+	Instance string `json:"instance"`
+	Needs    string `json:"needs"` // provision
+	From     string `json:"from"`  // instance@node that is gone, directly or because of another
+	// Stops is false for one that only loses something it can do without.
+	Stops bool `json:"stops"`
+}
+
+// OfImpact follows who takes from whom, until nothing more stops.
+func OfImpact(p *plan.Plan, node, instance string) []Impact {
+	gone := map[string]bool{}
+	for _, n := range p.Nodes {
+		for _, i := range n.Instances {
+			if string(n.Name) == node && (instance == "" || i.Name == instance) {
+				gone[i.Name+"@"+node] = true
+			}
+		}
+	}
+	out := []Impact{}
+	for again := true; again; {
+		again = false
+		for _, n := range p.Nodes {
+			for _, t := range n.Takes {
+				self, from := t.Instance+"@"+string(n.Name), t.Provider+"@"+string(t.Node)
+				if t.Provider == "" || gone[self] || !gone[from] {
+					continue
+				}
+				i := Impact{string(n.Name), t.Instance, t.Provision, from, !t.Optional}
+				if t.Optional && slices.Contains(out, i) {
+					continue
+				}
+				if i.Stops {
+					gone[self], again = true, true
+				}
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}

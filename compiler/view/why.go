@@ -1,0 +1,179 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/layer"
+	"meshc.dev/compiler/plan"
+	"meshc.dev/compiler/resolve"
+)
+
+// Why is why an instance is there and what answers it (SEL-9).
+type Why struct {
+	Node     string    `json:"node"`
+	Instance string    `json:"instance"`
+	Module   string    `json:"module"`
+	At       string    `json:"at"`
+	Chain    []string  `json:"chain"` // from what was assigned to this instance
+	Answers  []Answer  `json:"answers"`
+	Settings []Setting `json:"settings"`
+}
+
+// Answer is what one requirement was answered with, and what was not taken.
+type Answer struct {
+	Label     string   `json:"label"`
+	Provision string   `json:"provision"`
+	By        string   `json:"by"`
+	As        string   `json:"as,omitempty"`
+	Network   string   `json:"network,omitempty"`
+	Pinned    string   `json:"pinned,omitempty"`
+	NotTaken  []string `json:"not_taken"`
+}
+
+// Setting is a key and every layer that spoke, the strongest first (SET-5).
+type Setting struct {
+	Path  string  `json:"path"`
+	Value string  `json:"value"`
+	Spoke []Spoke `json:"spoke"`
+}
+
+// Spoke is what one layer said.
+type Spoke struct {
+	Layer string `json:"layer"`
+	At    string `json:"at"`
+	Value string `json:"value"`
+	Won   bool   `json:"won"`
+}
+
+// OfInstance explains an instance; path is a setting to explain alone, "settings.conf.x" or
+// "conf.x", or empty for all that layers set.
+func OfInstance(n *resolve.Node, i *resolve.Instance, p *plan.Instance, takes []plan.Take, path string) (Why, error) {
+	out := Why{
+		Node: string(n.Name), Instance: i.Addr.Name, Module: i.Module.Name, At: place(i.At),
+		Chain: chain(n, i, map[string]bool{}), Answers: []Answer{}, Settings: []Setting{},
+	}
+	for _, a := range i.Answers {
+		v := Answer{Label: a.Label, Provision: a.Provision, Network: a.Network, Pinned: place(a.Pinned), NotTaken: []string{}}
+		if a.Licence != "" {
+			v.By = "licence " + a.Licence
+		} else {
+			v.By = a.Provider.Addr.String()
+		}
+		for _, t := range takes {
+			if t.Instance == i.Addr.Name && t.Label == a.Label {
+				v.As = t.As
+			}
+		}
+		for _, c := range a.Others {
+			v.NotTaken = append(v.NotTaken, c.Name+" "+c.Why)
+		}
+		out.Answers = append(out.Answers, v)
+	}
+	path = strings.TrimPrefix(strings.TrimPrefix(path, "settings"), ".")
+	if path == "" {
+		settings(i.Settings, nil, func(s Setting) { out.Settings = append(out.Settings, s) })
+		return out, nil
+	}
+	keys := strings.Split(path, ".")
+	found := false
+	settings(i.Settings.At(keys...), keys, func(s Setting) { out.Settings, found = append(out.Settings, s), true })
+	if !found {
+		value := p.Settings.Lookup(keys...)
+		if value.String() == "null" && value.Kind() == 0 {
+			return out, fmt.Errorf("module %s has no setting %s", i.Module.Name, path)
+		}
+		out.Settings = append(out.Settings, Setting{path, value.String(), []Spoke{{"module " + i.Module.Name, place(i.Module.At), value.String(), true}}})
+	}
+	return out, nil
+}
+
+// settings calls f for every leaf below a merged setting.
+func settings(m *layer.Merged, path []string, f func(Setting)) {
+	if m == nil {
+		return
+	}
+	if m.Fields != nil && len(m.Fields) > 0 {
+		for _, name := range sortedKeys(m.Fields) {
+			settings(m.Fields[name], append(path[:len(path):len(path)], name), f)
+		}
+		return
+	}
+	s := Setting{Path: strings.Join(path, "."), Value: m.Leaf.String()}
+	for k, sp := range m.Spoke {
+		value := sp.Setting.Leaf.String()
+		if sp.Setting.Fields != nil {
+			value = "{…}"
+		}
+		s.Spoke = append(s.Spoke, Spoke{sp.Layer, place(sp.Setting.Span), value, k == 0})
+	}
+	f(s)
+}
+
+// chain is how an instance came to be here, from what a person assigned.
+func chain(n *resolve.Node, i *resolve.Instance, seen map[string]bool) []string {
+	if i.Assigned {
+		return []string{fmt.Sprintf("%s is assigned at %s", i.Addr.Name, place(i.At))}
+	}
+	if seen[i.Addr.Name] || len(i.Brought) == 0 {
+		return nil
+	}
+	seen[i.Addr.Name] = true
+	c := i.Brought[0]
+	var out []string
+	if by := n.Instance(c.Instance); by != nil {
+		out = chain(n, by, seen)
+	}
+	return append(out, fmt.Sprintf("%s requires %s, which brings %s", c.Instance, c.Provision, i.Addr.Name))
+}
+
+func place(p diag.Pos) string {
+	if !p.IsValid() {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// WriteWhy writes an explanation for a person.
+func WriteWhy(w io.Writer, y Why) {
+	fmt.Fprintf(w, "%s on %s", y.Instance, y.Node)
+	if y.Module != y.Instance {
+		fmt.Fprintf(w, " (module %s)", y.Module)
+	}
+	fmt.Fprintln(w)
+	for _, c := range y.Chain {
+		fmt.Fprintf(w, "  %s\n", c)
+	}
+	for _, a := range y.Answers {
+		fmt.Fprintf(w, "\n  %s is answered by %s", labelled(a.Label, a.Provision), a.By)
+		if a.As != "" {
+			fmt.Fprintf(w, " as %s", a.As)
+		}
+		if a.Network != "" {
+			fmt.Fprintf(w, ", over %s", a.Network)
+		}
+		if a.Pinned != "" {
+			fmt.Fprintf(w, ", pinned at %s", a.Pinned)
+		}
+		fmt.Fprintln(w)
+		for _, c := range a.NotTaken {
+			fmt.Fprintf(w, "    not taken: %s\n", c)
+		}
+	}
+	for _, s := range y.Settings {
+		fmt.Fprintf(w, "\n  %s = %s\n", s.Path, s.Value)
+		for _, p := range s.Spoke {
+			won := "     "
+			if p.Won {
+				won = "won: "
+			}
+			fmt.Fprintf(w, "    %s%s says %s", won, p.Layer, p.Value)
+			if p.At != "" {
+				fmt.Fprintf(w, " at %s", p.At)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}

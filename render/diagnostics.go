@@ -1,0 +1,30 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/plan"
+	"meshc.dev/render/container"
+)
+
+func notABundle(n *plan.Node, err error) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NotABundle, At: n.At, Message: fmt.Sprintf("what %s runs does not make a bundle: %v", n.Name, err)}
+}
+
+func notSafeIn(r plan.Resource, secret addr.Resource, format, encoding string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretNotSafe, At: r.At,
+		Message: fmt.Sprintf("%s places %s as %s in %s, where a value that a person supplied could be read as something else", r.ID, secret, encoding, format),
+	}
+}
+
+func notCarried(at diag.Pos, id addr.Resource, format string, err error) diag.Diagnostic {
+	var c *container.Error
+	if errors.As(err, &c) {
+		return c.Diagnostic(at, id)
+	}
+	return diag.Diagnostic{Code: diag.FormatValue, At: at, Message: fmt.Sprintf("%s cannot be written as %s: %v", id, format, err)}
+}
