@@ -1,0 +1,201 @@
+package firewall
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/plan"
+	"meshc.dev/render/wireguard"
+)
+
+// Way is one way in to a node.
+type Way struct {
+	Port, To int    // To equals Port where it is no range
+	Protocol string // tcp, udp, or empty for both
+	From     string // machine, network, world, or a prefix
+	For      string // whose it is: gitea/http, or what the machine uses it for
+	// Address is the one address that it is open at; the zero Addr for all.
+	Address netip.Addr
+	// Container is true where it is a port published into a container.
+	Container bool
+	// Reserved is true where it is not of the mesh: the machine has it for itself.
+	Reserved bool
+}
+
+// String is the way in as a plan lists it: "tcp 20311 from network: gitea/http".
+func (w Way) String() string {
+	return fmt.Sprintf("%s %s from %s: %s", cmp.Or(w.Protocol, "tcp+udp"), w.ports(), w.From, w.For)
+}
+
+// Ways lists the ways in that a node has, by port: those of its instances, those of
+// its tunnels, and what the machine itself uses. What is bound to the loopback
+// address is no way in.
+func Ways(n *plan.Node) ([]Way, diag.List) {
+	var l diag.List
+	var out []Way
+	for _, r := range n.Reserved {
+		a, err := bound(r.Address)
+		if err != nil {
+			l = append(l, badAddress(n, r.At, "a reserved port", r.Address))
+		} else if !a.IsLoopback() {
+			out = append(out, Way{r.From, cmp.Or(r.To, r.From), r.Protocol, "world", cmp.Or(r.Reason, "reserved"), a, false, true})
+		}
+	}
+	for _, o := range n.Opens {
+		w, d, ok := opened(n, o)
+		l = append(l, d...)
+		if ok {
+			out = append(out, w)
+		}
+	}
+	for _, t := range wireguard.Tunnels(n) {
+		w := Way{t.Port, t.Port, "udp", "world", t.Instance + ", from the tunnels' other ends", netip.Addr{}, false, false}
+		same := func(o Way) bool {
+			return o.Port <= t.Port && t.Port <= o.To && o.Protocol != "tcp" && o.From == "world" && !o.Address.IsValid()
+		}
+		// A node behind NAT is dialled by nobody.
+		if n.Endpoint != "" && !slices.ContainsFunc(out, same) {
+			out = append(out, w)
+		}
+	}
+	slices.SortFunc(out, compare)
+	return slices.Compact(out), l
+}
+
+// opened reads what an instance opens; false where it is no way in.
+func opened(n *plan.Node, o plan.Open) (Way, diag.List, bool) {
+	a, err := bound(o.Address)
+	if err != nil {
+		return Way{}, diag.List{badAddress(n, o.At, o.Instance+"/"+o.Name, o.Address)}, false
+	}
+	from := o.From
+	switch from {
+	case "machine", "network", "world":
+	default:
+		p, err := netip.ParsePrefix(from)
+		if err != nil {
+			return Way{}, diag.List{fromNowhere(n, o)}, false
+		}
+		from = p.Masked().String()
+	}
+	w := Way{o.Port, cmp.Or(o.To, o.Port), o.Protocol, from, o.Instance + "/" + o.Name, a, o.Container, false}
+	return w, nil, !a.IsLoopback()
+}
+
+// bound reads the address that something is bound to; the zero Addr is every address.
+func bound(s string) (netip.Addr, error) {
+	if s == "" {
+		return netip.Addr{}, nil
+	}
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil || a.Zone() != "" {
+		return netip.Addr{}, fmt.Errorf("not an address: %q", s)
+	}
+	if a.IsUnspecified() {
+		return netip.Addr{}, nil
+	}
+	return a.Unmap(), nil
+}
+
+func compare(a, b Way) int {
+	return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.To, b.To), cmp.Compare(a.Protocol, b.Protocol),
+		cmp.Compare(a.For, b.For), cmp.Compare(a.From, b.From), a.Address.Compare(b.Address), yes(a.Container)-yes(b.Container), yes(a.Reserved)-yes(b.Reserved))
+}
+
+func yes(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// closesWayIn warns where the table would close the port that administrators come
+// in by. Ports reserved with another reason that names ssh are that way in then.
+func closesWayIn(n *plan.Node, ways []Way) diag.List {
+	for _, w := range ways {
+		admits := w.Protocol != "udp" && w.From != "machine"
+		if admits && (w.Port <= 22 && 22 <= w.To || w.Reserved && strings.Contains(strings.ToLower(w.For), "ssh")) {
+			return nil
+		}
+	}
+	return diag.List{wayInClosed(n)}
+}
+
+func (w Way) ports() string {
+	if w.To == w.Port {
+		return strconv.Itoa(w.Port)
+	}
+	return strconv.Itoa(w.Port) + "-" + strconv.Itoa(w.To)
+}
+
+// fromAnywhere says whether the rule for it stands in the chain that every packet
+// meets: it is open to the world, or to a prefix that the rule names.
+func (w Way) fromAnywhere() bool { return w.From != "machine" && w.From != "network" }
+
+// arriving is the rule for what is delivered to the machine.
+func (w Way) arriving() string {
+	var b strings.Builder
+	b.WriteString(w.saddr())
+	if w.Address.IsValid() {
+		b.WriteString(family(w.Address) + " daddr " + w.Address.String() + " ")
+	}
+	if w.Protocol == "" {
+		b.WriteString("meta l4proto { tcp, udp } th dport ")
+	} else {
+		b.WriteString(w.Protocol + " dport ")
+	}
+	b.WriteString(w.ports() + " accept" + comment(w.why()))
+	return b.String()
+}
+
+// redirected is the rule for what was redirected into a container, by what was
+// asked for before it was.
+func (w Way) redirected(verdict string) string {
+	var b strings.Builder
+	why := w.why()
+	if verdict == "accept" {
+		b.WriteString(w.saddr())
+	} else {
+		why += ": nobody else"
+	}
+	if w.Address.IsValid() {
+		b.WriteString("ct original " + family(w.Address) + " daddr " + w.Address.String() + " ")
+	}
+	b.WriteString("meta l4proto ")
+	if w.Protocol == "" {
+		b.WriteString("{ tcp, udp }")
+	} else {
+		b.WriteString(w.Protocol)
+	}
+	b.WriteString(" ct original proto-dst " + w.ports() + " " + verdict + comment(why))
+	return b.String()
+}
+
+// saddr matches the prefix that a way is open to, where it is open to one.
+func (w Way) saddr() string {
+	p, err := netip.ParsePrefix(w.From)
+	if err != nil {
+		return ""
+	}
+	return family(p.Addr()) + " saddr " + p.String() + " "
+}
+
+func (w Way) why() string {
+	if w.Reserved {
+		return "reserved: " + w.For
+	}
+	return w.For
+}
+
+// family is how nftables calls an address's protocol.
+func family(a netip.Addr) string {
+	if a.Is4() {
+		return "ip"
+	}
+	return "ip6"
+}
