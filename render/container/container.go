@@ -18,7 +18,7 @@
 //     chowned unless U is. A source that is a path has to exist: the unit waits for its
 //     file system and the container does not start on a misspelt one, where docker's --volume would
 //     have made an empty folder;
-//   - the machine is host.containers.internal inside.
+//   - inside, the machine is host.containers.internal and host.docker.internal.
 //
 // The entry points are Lower and Options.Lower.
 package container

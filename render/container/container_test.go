@@ -125,6 +125,7 @@ ExecStart=/usr/bin/docker run \
     --tmpfs=/run \
     --tmpfs=/var/tmp \
     --user=1000:1000 \
+    --add-host=host.docker.internal:host-gateway \
     --add-host=host.containers.internal:host-gateway \
     --publish=20311:3000 \
     --publish=10.86.0.2:20312-20321:40000-40009/udp \
@@ -197,7 +198,7 @@ func TestQuadletValues(t *testing.T) {
 // BLD-6: a value arrives in the process as it was written
 func TestDockerValues(t *testing.T) {
 	_, commands := dockerCommands(t, withValues(), container.Options{})
-	c := dockerCreates(t, commands("ExecStart")[0])
+	c := sinktest.DockerCreates(t, commands("ExecStart")[0])
 	var want []string
 	for _, v := range vars() {
 		want = append(want, v.Name+"="+v.Value)
@@ -223,7 +224,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("podman is given %q", got)
 	}
 	_, commands := dockerCommands(t, c, container.Options{})
-	asked := dockerCreates(t, commands("ExecStart")[0]).Healthcheck
+	asked := sinktest.DockerCreates(t, commands("ExecStart")[0]).Healthcheck
 	if asked == nil || len(asked.Test) != 2 || asked.Test[0] != "CMD-SHELL" {
 		t.Fatalf("docker is asked for %+v", asked)
 	}
@@ -278,7 +279,7 @@ func TestPublishes(t *testing.T) {
 	if got := option(run, "--publish"); !slices.Equal(got, want) {
 		t.Errorf("docker is given %q, want %q", got, want)
 	}
-	bindings := dockerCreates(t, run).HostConfig.PortBindings
+	bindings := sinktest.DockerCreates(t, run).HostConfig.PortBindings
 	for port, host := range map[string]string{"5432/tcp": ":20000", "8080/tcp": "0.0.0.0:80", "443/udp": "2001:db8::1:443", "40099/udp": ":::20199", "53/udp": "::1:53"} {
 		if b := bindings[port]; len(b) != 1 || b[0].HostIp+":"+b[0].HostPort != host {
 			t.Errorf("docker binds %s to %v, want %s", port, b, host)
@@ -332,17 +333,17 @@ func TestHardening(t *testing.T) {
 	}
 
 	_, commands := dockerCommands(t, gitea(), container.Options{})
-	c := dockerCreates(t, commands("ExecStart")[0])
+	c := sinktest.DockerCreates(t, commands("ExecStart")[0])
 	h := c.HostConfig
 	switch {
-	case c.name != "gitea", c.User != "1000:1000", c.StopTimeout == nil || *c.StopTimeout != 30:
+	case c.Name != "gitea", c.User != "1000:1000", c.StopTimeout == nil || *c.StopTimeout != 30:
 		t.Errorf("docker is asked for %+v", c)
 	case !slices.Equal(h.CapDrop, []string{"ALL"}), !slices.Equal(h.CapAdd, []string{"CAP_NET_BIND_SERVICE", "CAP_CHOWN"}), !slices.Equal(h.SecurityOpt, []string{"no-new-privileges"}):
 		t.Errorf("docker's container can do more: %+v", h)
 	case !h.ReadonlyRootfs, len(h.Tmpfs) != 3, !h.AutoRemove, h.LogConfig.Type != "none", h.NetworkMode != "default" && h.NetworkMode != "bridge":
 		t.Errorf("docker is asked for %+v", h)
 	}
-	wantMounts := []mount{{Type: "bind", Source: "/var/lib/gitea", Target: "/data"}, {Type: "bind", Source: "/etc/gitea", Target: "/etc/gitea", ReadOnly: true}}
+	wantMounts := []sinktest.Mount{{Type: "bind", Source: "/var/lib/gitea", Target: "/data"}, {Type: "bind", Source: "/etc/gitea", Target: "/etc/gitea", ReadOnly: true}}
 	if !slices.Equal(h.Mounts, wantMounts) || !slices.Equal(h.Binds, []string{"cache:/cache"}) {
 		t.Errorf("docker mounts %+v and %q", h.Mounts, h.Binds)
 	}
@@ -362,7 +363,7 @@ func TestVolumes(t *testing.T) {
 	if got := unit.Values("Unit", "RequiresMountsFor"); !slices.Equal(got, []string{"/a", "/b", "/c", "/d%%h"}) {
 		t.Errorf("the unit waits for %q", got)
 	}
-	h := dockerCreates(t, commands("ExecStart")[0]).HostConfig
+	h := sinktest.DockerCreates(t, commands("ExecStart")[0]).HostConfig
 	if len(h.Mounts) != 3 || h.Mounts[1].BindOptions == nil || h.Mounts[1].BindOptions.Propagation != "rslave" || !h.Mounts[1].ReadOnly || h.Mounts[2].Source != "/d%h" {
 		t.Errorf("docker mounts %+v", h.Mounts)
 	}
@@ -389,12 +390,12 @@ func TestMTU(t *testing.T) {
 		t.Errorf("podman makes %q and joins %q", pre, option(argv, "--network"))
 	}
 	_, commands := dockerCommands(t, c, o)
-	asked := dockerCreates(t, commands("ExecStart")[0])
+	asked := sinktest.DockerCreates(t, commands("ExecStart")[0])
 	made := commands("ExecStartPre")[0]
 	if !slices.Contains(made, "--opt=com.docker.network.driver.mtu=1420") || asked.HostConfig.NetworkMode != made[len(made)-1] {
 		t.Errorf("docker makes %q and joins %q", made, asked.HostConfig.NetworkMode)
 	}
-	if got := asked.HostConfig.ExtraHosts; !slices.Equal(got, []string{"host.containers.internal:host-gateway", "anchor.home.mesh:10.86.0.1", "six.home.mesh:fd00::6"}) {
+	if got := asked.HostConfig.ExtraHosts; !slices.Equal(got, []string{"host.docker.internal:host-gateway", "host.containers.internal:host-gateway", "anchor.home.mesh:10.86.0.1", "six.home.mesh:fd00::6"}) {
 		t.Errorf("docker is told the hosts %q", got)
 	}
 	c.Network = "host"
@@ -402,7 +403,7 @@ func TestMTU(t *testing.T) {
 		t.Errorf("the machine's own network is %q", option(argv, "--network"))
 	}
 	_, commands = dockerCommands(t, c, o)
-	if h := dockerCreates(t, commands("ExecStart")[0]).HostConfig; h.NetworkMode != "host" || len(h.ExtraHosts) != 0 {
+	if h := sinktest.DockerCreates(t, commands("ExecStart")[0]).HostConfig; h.NetworkMode != "host" || len(h.ExtraHosts) != 0 {
 		t.Errorf("in the machine's network docker is told %+v", h)
 	}
 }

@@ -84,6 +84,8 @@ func (w *writer) dockerRun(s settled) (string, error) {
 		add("network", "--network="+s.Network)
 	}
 	if s.Network != "host" && s.Network != "none" {
+		// podman tells its containers both names of the machine by itself
+		add("hosts", "--add-host=host.docker.internal:host-gateway")
 		add("hosts", "--add-host=host.containers.internal:host-gateway")
 		for _, h := range s.options.Hosts {
 			add("hosts", "--add-host="+h.Name+":"+h.Address.String())

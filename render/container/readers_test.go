@@ -2,16 +2,10 @@ package container_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"meshc.dev/compiler/plan"
@@ -88,78 +82,6 @@ func dockerCommands(t *testing.T, c plan.Container, o container.Options) (sinkte
 		}
 		return out
 	}
-}
-
-// created is what docker's client asks its daemon for: the part of the API that matters here.
-type created struct {
-	name string
-
-	Image       string
-	Cmd         []string
-	Env         []string
-	User        string
-	StopTimeout *int
-	Healthcheck *struct{ Test []string }
-	HostConfig  struct {
-		Binds          []string
-		Mounts         []mount
-		CapAdd         []string
-		CapDrop        []string
-		SecurityOpt    []string
-		ReadonlyRootfs bool
-		Tmpfs          map[string]string
-		NetworkMode    string
-		ExtraHosts     []string
-		AutoRemove     bool
-		LogConfig      struct{ Type string }
-		PortBindings   map[string][]struct{ HostIp, HostPort string }
-	}
-}
-
-type mount struct {
-	Type, Source, Target string
-	ReadOnly             bool
-	BindOptions          *struct{ Propagation string }
-}
-
-// dockerCreates runs a docker run command with docker's real client against a daemon of the
-// test's, which only listens to what is to be created.
-func dockerCreates(t *testing.T, argv []string) created {
-	t.Helper()
-	client := sinktest.Container(t, "docker")
-	dir := t.TempDir()
-	socket := filepath.Join(dir, "docker.sock")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var once sync.Once
-	got := make(chan created, 1)
-	daemon := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Api-Version", "1.45")
-		w.Header().Set("Content-Type", "application/json")
-		if !strings.HasSuffix(r.URL.Path, "/containers/create") {
-			_, _ = io.WriteString(w, "{}")
-			return
-		}
-		c := created{name: r.URL.Query().Get("name")}
-		if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
-			t.Error(err)
-		}
-		once.Do(func() { got <- c })
-		w.WriteHeader(http.StatusTeapot)
-		_, _ = io.WriteString(w, `{"message": "seen"}`)
-	})}
-	go func() { _ = daemon.Serve(listener) }()
-	t.Cleanup(func() { _ = daemon.Shutdown(context.Background()) })
-
-	cmd := exec.Command(client, argv[1:]...)
-	cmd.Env = []string{"DOCKER_HOST=unix://" + socket, "DOCKER_CONFIG=" + dir, "HOME=" + dir}
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "seen") {
-		t.Fatalf("docker did not come to create anything: %v\n%s\n%q", err, out, argv)
-	}
-	return <-got
 }
 
 // option gives the values of an option in a command, in both ways of writing it.

@@ -221,18 +221,20 @@ func TestCarries(t *testing.T) {
 			return m["a"], err
 		},
 	} {
-		text, err := sink.Write(format, object("a", "x-"+placeholder+" y", "b", "after"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for encoding, encoded := range map[string]string{"json": jsonInside(secret), "base64": "cCZ8XCIjJyUke3h9Cg+/==", "urlencoded": sink.URLEncode(secret), "value": secret, "shell": "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'"} {
-			want := encoded
-			if encoding == "json" {
-				want = secret
+		for _, around := range [][2]string{{"", ""}, {"x-", " y"}} {
+			text, err := sink.Write(format, object("a", around[0]+placeholder+around[1], "b", "after"))
+			if err != nil {
+				t.Fatal(err)
 			}
-			got, err := check(bytes.Replace(text, []byte(placeholder), []byte(encoded), 1))
-			if arrives := err == nil && got == "x-"+want+" y"; arrives != sink.Carries(format, encoding) {
-				t.Errorf("%s in %s: arrives %v, Carries says %v (%q, %v)", encoding, format, arrives, !arrives, got, err)
+			for encoding, encoded := range map[string]string{"json": jsonInside(secret), "base64": "cCZ8XCIjJyUke3h9Cg+/==", "urlencoded": sink.URLEncode(secret), "value": secret, "shell": "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'"} {
+				want := encoded
+				if encoding == "json" {
+					want = secret
+				}
+				got, err := check(bytes.Replace(text, []byte(placeholder), []byte(encoded), 1))
+				if arrives := err == nil && got == around[0]+want+around[1]; arrives != sink.Carries(format, encoding) {
+					t.Errorf("%s in %s: arrives %v, Carries says %v (%q, %v)", encoding, format, arrives, !arrives, got, err)
+				}
 			}
 		}
 	}

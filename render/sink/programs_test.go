@@ -137,6 +137,23 @@ func TestEnvPrograms(t *testing.T) {
 	})
 }
 
+// O09: docker's own client reads --env-file as EnvList does
+//
+// BLD-6: the env file writer by the program that reads it
+func TestEnvFileProgram(t *testing.T) {
+	v := accepted(sink.EnvFile)
+	text, err := sink.EnvFile(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, assignment := range sinktest.DockerCreates(t, []string{"docker", "run", "--env-file=" + file(t, "env", text), "localhost/probe"}).Env {
+		name, value, _ := strings.Cut(assignment, "=")
+		got[name] = value
+	}
+	same(t, "docker", text, fromStrings(got), v)
+}
+
 // O03: PyYAML, the reader of YAML 1.1 that Ansible and Home Assistant use, re-types nothing
 //
 // BLD-6: the YAML writer by another program than Go's libraries
