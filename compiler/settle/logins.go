@@ -35,9 +35,10 @@ func (r *run) logins() {
 			unsettled = append(unsettled, l.Pair)
 		}
 	}
+	entries := len(holders) + len(unsettled)
 	b := &loginBook{
-		run: r, taken: make(map[string]loginHolder, len(holders)), given: map[string]addr.Consumer{},
-		has: make(map[requirement]string, len(holders)), because: map[addr.Pair]Change{},
+		run: r, taken: make(map[string]loginHolder, entries), given: map[string]addr.Consumer{},
+		has: make(map[requirement]string, entries), because: map[addr.Pair]Change{},
 	}
 	for _, p := range []past{r.was, r.head} {
 		for pair, login := range p.now.Logins {

@@ -48,10 +48,10 @@ type entry struct {
 // begin brings everything into an order of its own, so that the result does not
 // depend on the order of the demand.
 func begin(d Demand, lk *lock.Lock) *run {
-	d.Nodes = slices.SortedFunc(slices.Values(d.Nodes), func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
-	d.Listens = slices.SortedFunc(slices.Values(d.Listens), func(a, b Listen) int { return a.Listen.Compare(b.Listen) })
-	d.Logins = slices.SortedFunc(slices.Values(d.Logins), func(a, b Login) int { return a.Pair.Compare(b.Pair) })
-	d.Mappings = slices.SortedFunc(slices.Values(d.Mappings), func(a, b Mapping) int {
+	d.Nodes = sorted(d.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	d.Listens = sorted(d.Listens, func(a, b Listen) int { return a.Listen.Compare(b.Listen) })
+	d.Logins = sorted(d.Logins, func(a, b Login) int { return a.Pair.Compare(b.Pair) })
+	d.Mappings = sorted(d.Mappings, func(a, b Mapping) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Resource.String(), b.Resource.String()),
 			cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Address, b.Address))
 	})
@@ -76,6 +76,12 @@ func begin(d Demand, lk *lock.Lock) *run {
 		r.settled.Reserved[n.Name] = n.Reserved
 	}
 	return r
+}
+
+func sorted[T any](list []T, compare func(a, b T) int) []T {
+	list = slices.Clone(list)
+	slices.SortFunc(list, compare)
+	return list
 }
 
 // end reports what was collected, and decides which lock it is.
