@@ -166,7 +166,7 @@ func TestReservationsAreSound(t *testing.T) {
 		{`reservations: {"52:54:00:12:34:56": address: "192.168.1.20", "52:54:00:12:34:57": address: "192.168.1.20"}}`, "address reserved for several machines: 192.168.1.20 (52:54:00:12:34:56, 52:54:00:12:34:57)"},
 		{`reservations: "52:54:00:12:34:56": address: "192.168.2.20"}`, "address outside of the network: reservations.52:54:00:12:34:56 192.168.2.20"},
 		{`router: "10.0.0.1"}`, "address outside of the network: router 10.0.0.1"},
-		{`reservations: "52:54:00:12:34:5A": address: "192.168.1.20"}`, "not allowed"},
+		{`reservations: "52:54:00:12:34:5A": address: "192.168.1.20"}`, "named by a MAC address in lower case"},
 		{`reservations: "52:54:00:12:34:56": address: "192.168.1.020"}`, "an IPv4 address"},
 		{`reservations: "52:54:00:12:34:56": address: "192.168.1.20"}`, ""},
 	} {
