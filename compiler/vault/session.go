@@ -94,11 +94,14 @@ func (s *Store) owner() Owner {
 
 // makeStateDir makes the folder of what belongs to this machine alone, and keeps git out of it.
 func (s *Store) makeStateDir() error {
-	if err := os.MkdirAll(s.path(stateDir), 0o755); err != nil {
-		return err
-	}
 	if _, err := os.Stat(s.path(ignoreFile)); err == nil {
 		return nil
 	}
-	return os.WriteFile(s.path(ignoreFile), []byte("*\n"), 0o644)
+	if err := os.MkdirAll(s.path(stateDir), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.path(ignoreFile), []byte("*\n"), 0o644); err != nil {
+		return err
+	}
+	return s.disk.SyncDir(s.dir) // a journal is of no use in a folder that a power failure takes
 }

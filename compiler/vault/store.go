@@ -76,14 +76,23 @@ func (s *Store) look() (*View, error) {
 	if v.Lock, err = s.readLock(); err != nil {
 		return nil, err
 	}
-	pending, err := s.readJournal()
-	if err != nil {
+	// The journal is read on both sides of the listing: what another process is about
+	// to add or to take away while we look is pending, whichever comes first.
+	if err := s.pending(v); err != nil {
 		return nil, err
 	}
-	for _, name := range pending {
+	if err := s.list("", v.blobs); err != nil {
+		return nil, err
+	}
+	return v, s.pending(v)
+}
+
+func (s *Store) pending(v *View) error {
+	names, err := s.readJournal()
+	for _, name := range names {
 		v.pending[name] = true
 	}
-	return v, s.list("", v.blobs)
+	return err
 }
 
 // readLock gives nil where there is none.
@@ -124,14 +133,30 @@ func (v *View) load(names []string) (map[string][]byte, error) {
 		contents[i] = b
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[string][]byte, len(names))
 	for i, b := range contents {
 		if b != nil {
 			out[names[i]] = b
 		}
 	}
-	return out, err
+	if len(out) < len(names) {
+		now, err := v.store.readLock()
+		if err == nil && !bytes.Equal(now, v.Lock) {
+			err = ErrChanged
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
+
+// ErrChanged says that another process changed the folder after Read looked at it,
+// and took away what Read had seen: everything has to be looked at again.
+var ErrChanged = errors.New("another meshc changed the lock meanwhile; run it again")
 
 // parallel calls f for 0 to n-1 on all processors, and gives the first error by number.
 func parallel(n int, f func(i int) error) error {
