@@ -13,6 +13,12 @@ redis-server redis-server
 /usr/lib/postgresql/*/bin/postgres postgresql
 dnsmasq dnsmasq-base
 nginx nginx-light
+zsh zsh
+fish fish
+i3 i3-wm
+sway sway
+jq jq
+curl curl
 systemd-analyze systemd
 ssh-keygen openssh-client
 age age
