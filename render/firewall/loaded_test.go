@@ -67,6 +67,7 @@ func newLab(t *testing.T) lab {
 			fib daddr type local tcp dport 20312 dnat to 10.88.0.2:2222
 			fib daddr type local tcp dport 9080 dnat to 10.88.0.2:80
 			fib daddr type local tcp dport 8001 dnat to 10.88.0.2:81
+			fib daddr type local tcp dport 20700 dnat to 192.168.122.2:443
 			ip daddr 203.0.113.7 tcp dport 4443 dnat to 192.168.122.2:443
 		}
 		chain in { type filter hook input priority 0; tcp dport 9998 drop; }
@@ -148,6 +149,11 @@ func (l lab) probes() []probe {
 		{l.peer, "tcp", "10.86.0.1:9080", "container", false},
 		{l.machine, "tcp", "10.88.0.2:3000", "container", true},
 
+		// Into a container of ours on a network that is not the runtime's own.
+		{l.peer, "tcp", "10.86.0.1:20700", "other", true},
+		{l.outside, "tcp", "203.0.113.7:20700", "other", false},
+		{l.behind, "tcp", "10.13.0.1:20700", "other", false},
+
 		// Straight to a container, past what is published.
 		{l.outside, "tcp", "10.88.0.2:3000", "container", false},
 		{l.house, "tcp", "10.88.0.2:5432", "container", false},
@@ -199,7 +205,9 @@ func TestLoaded(t *testing.T) {
 	}
 	l := newLab(t)
 	p, n := anchor()
-	n.Opens = append(n.Opens, plan.Open{Instance: "api", Name: "http", Port: 20600, To: 20600, Protocol: "tcp", From: "machine"})
+	n.Opens = append(n.Opens,
+		plan.Open{Instance: "api", Name: "http", Port: 20600, To: 20600, Protocol: "tcp", From: "machine"},
+		plan.Open{Instance: "app", Name: "http", Port: 20700, To: 20700, Protocol: "tcp", From: "network", Container: true, Inside: 443})
 	b, ds := Table(p, n, plan.Computed{})
 	if len(ds) > 0 {
 		t.Fatal(ds)
@@ -237,6 +245,38 @@ func TestLoaded(t *testing.T) {
 		{l.outside, "tcp", "203.0.113.7:20312", "container", false},
 		{l.peer, "tcp", "10.86.0.1:20400", "machine", false},
 	}, func(p probe) bool { return p.open })
+}
+
+// CMP-5: a firewall that is told to drops what is forwarded and has nothing to do with the
+// mesh, and lets everything in from interfaces that are trusted.
+func TestStrict(t *testing.T) {
+	if !netns.Possible(t, "nft") {
+		return
+	}
+	l := newLab(t)
+	p, n := anchor()
+	b, ds := Table(p, n, plan.Computed{Forward: "drop", Trusted: []string{"virbr*"}, Log: true})
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	file := filepath.Join(t.TempDir(), "meshc.nft")
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	probes := []probe{
+		{l.outside, "tcp", "203.0.113.7:22", "machine", true},
+		{l.outside, "tcp", "203.0.113.7:20312", "container", true},
+		{l.outside, "tcp", "203.0.113.7:9999", "machine", false},
+		{l.other, "tcp", "192.168.122.1:9999", "machine", true},
+		{l.other, "tcp", "203.0.113.9:80", "outside", true},
+		{l.container, "tcp", "203.0.113.9:80", "outside", true},
+		{l.peer, "tcp", "10.13.0.5:80", "behind", true},
+		{l.house, "tcp", "203.0.113.9:80", "outside", false},
+		{l.outside, "tcp", "203.0.113.7:4443", "other", false},
+	}
+	ask(t, probes, func(probe) bool { return true })
+	l.machine.Run("nft", "-f", file)
+	ask(t, probes, func(p probe) bool { return p.open })
 }
 
 // O26: connections through the tunnel agree on segments that fit into it, in both directions.

@@ -52,7 +52,7 @@ func (w *network) checkRoutes() diag.List {
 		for len(around) > 0 && !covers(around[len(around)-1].prefix, r.prefix) {
 			around = around[:len(around)-1]
 		}
-		if len(around) > 0 && around[len(around)-1].owner != r.owner {
+		if len(around) > 0 { // of another node: those within one's own are not kept
 			l = append(l, routesOverlap(around[len(around)-1], r))
 		}
 		around = append(around, r)

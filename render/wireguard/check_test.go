@@ -70,6 +70,9 @@ func TestCheck(t *testing.T) {
 		{"contained, the other way", mesh("", node("a", 1, endpoint("a.example"), routes("10.13.0.128/25")), node("c", 3, routes("10.13.0.0/24"))), []string{
 			"E0505 10.13.0.128/25 of a lies within 10.13.0.0/24 of c",
 		}},
+		{"contained at its beginning", mesh("", node("a", 1, endpoint("a.example"), routes("10.12.0.0/24")), node("c", 3, routes("10.12.0.0/16"))), []string{
+			"E0505 10.12.0.0/24 of a lies within 10.12.0.0/16 of c",
+		}},
 		{"three", mesh("", node("a", 1, endpoint("a.example"), routes("10.12.0.0/14")), node("b", 2, endpoint("b.example"), routes("10.13.0.0/16")), node("c", 3, routes("10.13.7.0/24", "10.16.0.0/24"))), []string{
 			"E0505 10.13.0.0/16 of b lies within 10.12.0.0/14 of a",
 			"E0505 10.13.7.0/24 of c lies within 10.13.0.0/16 of b",
@@ -79,6 +82,9 @@ func TestCheck(t *testing.T) {
 			"E0506 the route 0.0.0.0/0 of a overlaps 10.86.0.0/16, from which the nodes of the network wireguard:home have their addresses",
 			"E0505 a and b both have the route 0.0.0.0/0",
 			"E0506 the route 0.0.0.0/0 of b overlaps 10.86.0.0/16, from which the nodes of the network wireguard:home have their addresses",
+		}},
+		{"everything, with an address outside", mesh("", node("a", 1, endpoint("203.0.113.7"), routes("0.0.0.0/0")), node("b", 2)), []string{
+			"E0506 the route 0.0.0.0/0 of a overlaps 10.86.0.0/16, from which the nodes of the network wireguard:home have their addresses",
 		}},
 		{"everything of IPv6", mesh("", node("a", 1, endpoint("a.example"), routes("::/0")), node("b", 2)), nil},
 		{"within the mesh", mesh("", node("a", 1, endpoint("a.example"), routes("10.86.7.0/24")), node("b", 2)), []string{

@@ -119,9 +119,7 @@ func (w *network) writePeers(b *bytes.Buffer, self *member, keepalive int) {
 			}
 		}
 		b.WriteByte('\n')
-		if m.endpoint.Port != 0 {
-			b.WriteString(keep)
-		}
+		b.WriteString(keep)
 	}
 }
 
