@@ -22,8 +22,8 @@ func (d *Declaration) Check() error {
 	if d.Format != Format {
 		c.add(unknownFormat(d.Format))
 	}
-	c.add(checkLabel("mesh", d.Mesh))
-	c.add(checkLabel("node", d.Node))
+	c.add(CheckLabel("mesh", d.Mesh))
+	c.add(CheckLabel("node", d.Node))
 	for _, item := range d.Items {
 		c.identity(item)
 		c.item(item)
@@ -294,12 +294,12 @@ func pathOf(item Item) string {
 func (id ID) valid() bool {
 	instance, local, ok := strings.Cut(string(id), "/")
 	kind, name, dotted := strings.Cut(local, ".")
-	return ok && dotted && checkLabel("instance", instance) == nil && checkLabel("kind", kind) == nil &&
+	return ok && dotted && CheckLabel("instance", instance) == nil && CheckLabel("kind", kind) == nil &&
 		name != "" && len(id) <= 512 && onlyOf(name, "-._@/+:")
 }
 
-// checkLabel holds a name to a lower-case host name label.
-func checkLabel(what, s string) error {
+// CheckLabel holds a name to a lower-case host name label.
+func CheckLabel(what, s string) error {
 	for i := range len(s) {
 		c := s[i]
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0 || i == len(s)-1) {

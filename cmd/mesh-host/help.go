@@ -1,0 +1,81 @@
+package main
+
+// version is set when a release is made.
+var version = "devel"
+
+const overview = `mesh-host makes a machine agree with its bundle.
+
+  mesh-host init NODE        make this machine a node: its keys, and the lines for mesh.cue
+  mesh-host check BUNDLE     verify a bundle, and say what apply would do
+  mesh-host apply BUNDLE     make it true
+  mesh-host status           what was applied, and what drifted since
+  mesh-host open NAME        one secret that was applied, to standard output
+  mesh-host help COMMAND     more about one
+
+A bundle is a folder that meshc build wrote (dist/NODE), or a tar of it. All commands work on
+the machine they run on, or with --root DIR on a machine's files in a folder.
+
+Exit codes: 0 nothing to do, or done; 1 refused, nothing changed; 2 wrong usage; 3 partly done.
+
+Example:
+  mesh-host apply /var/lib/bundles/anchor
+`
+
+var help = map[string]string{
+	"init": `mesh-host init NODE [--ssh-host-key] [--signers FILE] [--root DIR] [--json]
+
+Makes this machine the node NODE: writes which one it is, makes an age key and a WireGuard key that
+never leave it, and prints their public halves for mesh.cue. A machine that is the node already
+keeps its keys.
+
+  --ssh-host-key   use /etc/ssh/ssh_host_ed25519_key, and make no age key
+  --signers FILE   take only bundles signed by one of these (the allowed signers file of ssh-keygen)
+
+Example:
+  mesh-host init anchor --signers /root/signers
+`,
+	"check": `mesh-host check BUNDLE [--allow-older] [--root DIR] [--json]
+
+Verifies the bundle, opens every secret in it, and says what apply would do, and what on this machine
+contradicts it: another firewall that drops what the bundle opens, a hosts line for one of its names,
+somebody on an assigned port, a unit that hides one of its own. Changes nothing. Exits 1 where
+something is in the way.
+
+Example:
+  mesh-host check /var/lib/bundles/anchor
+`,
+	"apply": `mesh-host apply BUNDLE [--allow-older] [--root DIR] [--json]
+
+Makes the bundle true: takes away what is not declared any more and gives back what was there before,
+makes what is missing, changes what differs, and restarts what reads it. A second run changes nothing.
+Everything is verified before anything is changed. One line for each thing that changed, and why.
+
+  --allow-older   take a bundle with an older serial than the last one
+  --root DIR      work on a machine's files in DIR: units are enabled by links, users written to its
+                  etc/passwd, and what only a running machine can do is noted in DIR/var/lib/mesh-host
+
+Exits 3 where something failed: what does not depend on it was done all the same.
+
+Example:
+  mesh-host apply anchor.tar
+`,
+	"status": `mesh-host status [--root DIR] [--json]
+
+Says which bundle was applied, what is not as it was made, what failed, and what stays though it is not
+declared any more, because it holds data.
+
+Example:
+  mesh-host status
+`,
+	"open": `mesh-host open NAME [--root DIR]
+
+Writes one secret that was applied to standard output, exactly as it is. NAME is its identity or path.
+
+Example:
+  mesh-host open gitea/secret.requires.database
+`,
+	"version": `mesh-host version
+
+Says which version this is.
+`,
+}

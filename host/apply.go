@@ -1,0 +1,570 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
+)
+
+// run is one application of a bundle, or the look at what it would be.
+type run struct {
+	host   *Host
+	opened *Opened
+	state  *state
+	tell   func(Event)
+	dry    bool
+
+	wishes    []*wish
+	byID      map[bundle.ID]*wish
+	withdrawn []*thing // in the order in which they were applied
+	report    Report
+	failed    map[bundle.ID]bool
+	// seen is how things were before anything was touched.
+	seen    map[machine.Key]machine.Condition
+	touched bool
+	reread  bool // a unit's text changed, and systemd does not know yet
+	tried   map[string]error
+	hasTry  bool
+}
+
+// Apply makes the machine agree with a bundle. It tells each thing as it is done.
+// An error means that nothing was changed, or that what was done could not be
+// written down; what failed for one resource is in the report.
+func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, error) {
+	unlock, err := h.lock()
+	if err != nil {
+		return Report{}, err
+	}
+	defer unlock()
+	r, err := h.newRun(o, tell)
+	if err != nil {
+		return Report{}, err
+	}
+	// The order: look at everything, so that what cannot be is refused before
+	// anything is changed. Take away what is not declared any more, since paths,
+	// ports and names may change hands. Then everything in the declaration's order,
+	// units last, so that systemd reads its files once.
+	for _, do := range []func(context.Context) error{
+		r.preflight, r.begin, r.withdraw, r.remember, r.makeThings, r.makeUnits, r.finish,
+	} {
+		if err := do(ctx); err != nil {
+			return r.report, err
+		}
+	}
+	return r.report, nil
+}
+
+func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
+	st, err := h.state()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		host: h, opened: o, state: st, tell: tell, wishes: wishes(o.Declaration),
+		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, seen: map[machine.Key]machine.Condition{},
+		report: Report{
+			Mesh: o.Mesh, Node: o.Node, Bundle: o.Digest().String(), Commit: o.Provenance.Commit,
+			Serial: o.Provenance.Serial, Signer: o.Signer, Events: []Event{},
+		},
+	}
+	wanted := map[machine.Key]bool{}
+	for _, w := range r.wishes {
+		w.thing = st.find(w.key)
+		if w.item == nil && w.thing != nil && w.thing.Found != nil && !w.thing.Found.Absent {
+			// It was there before us: to be given back as it was, and then left alone.
+			continue
+		}
+		wanted[w.key] = true
+		for _, id := range w.ids {
+			r.byID[id] = w
+		}
+	}
+	for _, t := range st.Things {
+		if !wanted[t.Key] {
+			r.withdrawn = append(r.withdrawn, t)
+		}
+	}
+	r.wishes = slices.DeleteFunc(r.wishes, func(w *wish) bool { return !wanted[w.key] })
+	return r, nil
+}
+
+func (r *run) say(v Verb, k machine.Key, id bundle.ID, why string) {
+	e := Event{v, k, id, why}
+	r.report.Events = append(r.report.Events, e)
+	if r.tell != nil {
+		r.tell(e)
+	}
+}
+
+// fail notes that a thing could not be made, and goes on.
+func (r *run) fail(w *wish, verb Verb, why string) {
+	for _, id := range w.ids {
+		r.failed[id] = true
+	}
+	if w.thing != nil {
+		w.thing.Failed = why
+	}
+	r.say(verb, w.key, w.id(), why)
+}
+
+// preflight looks at everything that the bundle will touch.
+func (r *run) preflight(ctx context.Context) error {
+	var errs []error
+	for _, w := range r.wishes {
+		if w.key.Kind == machine.Unit {
+			continue // they are asked for all at once, later
+		}
+		if is, err := r.look(ctx, w.key); err != nil && !r.changesHands(w.key.Name) {
+			errs = append(errs, err)
+		} else if w.item == nil && w.thing == nil && err == nil && !is.Absent {
+			w.key = machine.Key{} // an implied directory that is there, and not ours
+		}
+	}
+	r.wishes = slices.DeleteFunc(r.wishes, func(w *wish) bool { return w.key == machine.Key{} })
+	for _, t := range r.withdrawn {
+		if t.Kind == machine.Unit {
+			continue
+		}
+		if _, err := r.look(ctx, t.Key); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// changesHands says whether a path, or one above it, is held by something that is
+// taken away first, so that what is there now is not what will be.
+func (r *run) changesHands(p string) bool {
+	return slices.ContainsFunc(r.withdrawn, func(t *thing) bool {
+		return t.Name == p || strings.HasPrefix(p, t.Name+"/")
+	})
+}
+
+// begin clears away what a run that was killed has left, and writes down which
+// bundle the machine is on its way to.
+func (r *run) begin(context.Context) error {
+	for _, t := range r.state.Things {
+		switch t.Kind {
+		case machine.File:
+			r.host.Machine.Files.Clear(t.Name)
+		case machine.Block:
+			r.host.Machine.Blocks.Clear(t.Name)
+		}
+	}
+	return nil
+}
+
+// withdraw gives back, in reverse order, what is not declared any more. Units that
+// did not run before are stopped first; those that did are seen to when everything
+// else is in place again.
+func (r *run) withdraw(ctx context.Context) error {
+	if len(r.withdrawn) == 0 {
+		return nil
+	}
+	back := slices.Clone(r.withdrawn)
+	slices.Reverse(back)
+	slices.SortStableFunc(back, func(a, b *thing) int { return rank(a) - rank(b) })
+	for _, t := range back {
+		if t.Kind == machine.Unit && t.Found != nil && t.Found.Running {
+			continue
+		}
+		if err := r.giveBack(ctx, t); err != nil {
+			return err
+		}
+	}
+	if r.dry {
+		return nil
+	}
+	return r.host.save(r.state)
+}
+
+// rank puts units before everything else: they use it.
+func rank(t *thing) int {
+	if t.Kind == machine.Unit {
+		return 0
+	}
+	return 1
+}
+
+// giveBack brings a thing into the condition in which it was found.
+func (r *run) giveBack(ctx context.Context, t *thing) error {
+	if t.Found == nil { // known, and never touched
+		r.drop(t)
+		return nil
+	}
+	is, err := r.look(ctx, t.Key)
+	if err != nil {
+		r.say(Failed, t.Key, t.ID, err.Error())
+		return nil
+	}
+	if t.Kind == machine.User && t.Found.Absent && r.ownsKept(is) {
+		r.stay(t, "data on this machine belongs to it")
+		return nil
+	}
+	if is.Meets(t.Kind, *t.Found) {
+		r.drop(t)
+		return nil
+	}
+	content, err := r.host.kept(*t.Found)
+	if err == nil && !r.dry {
+		r.touched = true
+		step("give back " + t.Key.String())
+		err = r.host.Machine.Backend(t.Kind).Make(ctx, t.Key, machine.Want{Condition: *t.Found, Content: content})
+	}
+	switch {
+	case errors.Is(err, machine.ErrNotEmpty):
+		r.stay(t, "it is not empty")
+		return nil
+	case err != nil:
+		t.Failed = err.Error()
+		r.say(Failed, t.Key, t.ID, err.Error())
+		return nil
+	}
+	r.reread = r.reread || t.Kind == machine.File && machine.IsUnitText(t.Name)
+	verb := Restored
+	switch {
+	case t.Kind == machine.Unit:
+		verb = Stopped
+	case t.Found.Absent:
+		verb = Removed
+	}
+	if !t.Implied {
+		r.say(verb, t.Key, t.ID, "not declared any more")
+	}
+	r.drop(t)
+	return nil
+}
+
+// stay keeps a thing that holds data. It is said once.
+func (r *run) stay(t *thing, why string) {
+	if !t.Kept && !t.Implied {
+		r.say(Kept, t.Key, t.ID, why)
+	}
+	t.Kept = true
+}
+
+// ownsKept says whether a directory that stays belongs to a user.
+func (r *run) ownsKept(user machine.Condition) bool {
+	return slices.ContainsFunc(r.state.Things, func(t *thing) bool {
+		return t.Kept && t.Kind == machine.Directory && t.Made != nil && t.Made.UID == user.UID
+	})
+}
+
+func (r *run) drop(t *thing) {
+	if !r.dry {
+		r.state.Things = slices.DeleteFunc(r.state.Things, func(o *thing) bool { return o == t })
+	}
+}
+
+// remember brings the state into the bundle's order, with what stays before it, and
+// notes for every unit how the things it restarts on are before they change.
+func (r *run) remember(ctx context.Context) error {
+	wanted := map[*thing]bool{}
+	var things []*thing
+	for _, w := range r.wishes {
+		if w.thing == nil {
+			w.thing = &thing{Key: w.key, Implied: w.item == nil}
+		}
+		_, secret := w.item.(*bundle.Secret)
+		w.thing.ID, w.thing.Implied, w.thing.Secret, w.thing.Kept = w.id(), w.item == nil, secret, false
+		w.thing.Failed = ""
+		wanted[w.thing] = true
+		things = append(things, w.thing)
+	}
+	var rest []*thing
+	for _, t := range r.state.Things {
+		if !wanted[t] {
+			rest = append(rest, t)
+		}
+	}
+	r.state.Things = append(rest, things...)
+	for _, w := range r.wishes {
+		if u, ok := w.item.(*bundle.Unit); ok {
+			r.rememberUnit(ctx, w.thing, u)
+		}
+	}
+	return nil
+}
+
+func (r *run) rememberUnit(ctx context.Context, t *thing, u *bundle.Unit) {
+	next := make(map[bundle.ID]string, len(u.RestartOn)+len(u.ReloadOn))
+	for _, id := range slices.Concat(u.RestartOn, u.ReloadOn) {
+		if seen, ok := t.Seen[id]; ok {
+			next[id] = seen
+			continue
+		}
+		w := r.byID[id]
+		if w == nil { // a secret that is only put into files
+			next[id] = generations(r.opened.Declaration.Item(id))
+			continue
+		}
+		is, err := r.look(ctx, w.key)
+		if err != nil {
+			continue // it will fail, and the unit with it
+		}
+		g := w.thing.Generations
+		if w.thing.Made == nil {
+			g = generations(w.item)
+		}
+		next[id] = digest(is, g)
+	}
+	t.Seen = next
+}
+
+// makeThings makes everything but units, in order.
+func (r *run) makeThings(ctx context.Context) error {
+	for i, w := range r.wishes {
+		if w.key.Kind == machine.Unit {
+			continue
+		}
+		if w.thing.Found == nil {
+			if err := r.find(ctx, i); err != nil {
+				r.fail(w, Failed, err.Error())
+				continue
+			}
+		}
+		if w.thing.Found == nil { // an implied directory that is there, and not ours
+			continue
+		}
+		if blocked := r.blocked(w); blocked != "" {
+			r.fail(w, Skipped, "because "+string(blocked)+" failed")
+			continue
+		}
+		if err := r.makeThing(ctx, w); err != nil {
+			r.fail(w, Failed, err.Error())
+		}
+	}
+	return nil
+}
+
+// blocked is the first resource without which this one is not tried.
+func (r *run) blocked(w *wish) bundle.ID {
+	for _, id := range w.after {
+		if r.failed[id] {
+			return id
+		}
+	}
+	return ""
+}
+
+// find notes how things were found, from one on to the next package that is to
+// change: packages bring files, users and units, which are then found as the package
+// made them.
+func (r *run) find(ctx context.Context, from int) error {
+	for i := from; i < len(r.wishes); i++ {
+		w := r.wishes[i]
+		if w.key.Kind == machine.Unit {
+			continue // they are found when it is their turn
+		}
+		if w.thing.Found != nil {
+			continue
+		}
+		is, err := r.look(ctx, w.key)
+		if err != nil && i == from {
+			return err
+		}
+		if err != nil || w.item == nil && !is.Absent {
+			continue
+		}
+		if w.key.Kind == machine.Block && !is.Absent {
+			is = machine.Condition{Absent: true} // our marker, from a state that was lost
+		}
+		if w.key.Kind == machine.File && !is.Absent && !r.dry {
+			if err := r.host.keep(w.key.Name, is); err != nil && i == from {
+				return err
+			} else if err != nil {
+				continue
+			}
+		}
+		w.thing.Found = &is
+		if p, ok := w.item.(*bundle.Package); ok && is.Absent != (p.State == bundle.Absent) {
+			break
+		}
+	}
+	if r.dry {
+		return nil
+	}
+	return r.host.save(r.state)
+}
+
+// makeThing brings one thing about.
+func (r *run) makeThing(ctx context.Context, w *wish) error {
+	want, err := r.want(w)
+	if err != nil {
+		if r.dry {
+			r.say(Made, w.key, w.id(), "")
+			return nil
+		}
+		return err
+	}
+	defer clear(want.Content)
+	is, err := r.look(ctx, w.key)
+	if err != nil {
+		return err
+	}
+	g := generations(w.item)
+	if is.Meets(w.key.Kind, want.Condition) {
+		r.done(w, is, g)
+		r.report.Unchanged++
+		return nil
+	}
+	if machine.IsQuadlet(w.key.Name) && w.key.Kind == machine.File {
+		if err := r.try(ctx, w.key.Name); err != nil {
+			return err
+		}
+	}
+	why := difference(w, is, want.Condition)
+	if !r.dry {
+		r.touched = true
+		step("make " + w.key.String())
+		if w.key.Kind == machine.Package {
+			err = r.makePackages(ctx, w, want.Condition)
+		} else {
+			err = r.host.Machine.Backend(w.key.Kind).Make(ctx, w.key, want)
+		}
+		if err != nil {
+			return err
+		}
+		step("made " + w.key.String())
+		if is, err := r.host.Machine.Backend(w.key.Kind).Look(ctx, w.key); err == nil {
+			r.done(w, is, g)
+		}
+	}
+	r.reread = r.reread || w.key.Kind == machine.File && machine.IsUnitText(w.key.Name)
+	verb := Changed
+	switch {
+	case want.Absent:
+		verb = Removed
+	case is.Absent:
+		verb = Made
+	}
+	if w.item != nil {
+		r.say(verb, w.key, w.id(), why)
+	}
+	return nil
+}
+
+func (r *run) done(w *wish, is machine.Condition, generations string) {
+	w.thing.Made, w.thing.Generations = &is, generations
+}
+
+// makePackages installs, with the first package that is missing, all that are: one
+// transaction takes little longer than one package. Where it fails, they are tried
+// one by one, so that it is known which.
+func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition) error {
+	backend := r.host.Machine.Packages
+	var install, remove []string
+	for _, other := range r.wishes {
+		p, ok := other.item.(*bundle.Package)
+		if !ok {
+			continue
+		}
+		is, err := backend.Look(ctx, other.key)
+		switch {
+		case err != nil:
+			return err
+		case other.thing.Found == nil:
+			// Not in one go with this one: how it was found is not written down yet.
+		case is.Absent && p.State == bundle.Present:
+			install = append(install, p.Name)
+		case !is.Absent && p.State == bundle.Absent:
+			remove = append(remove, p.Name)
+		}
+	}
+	if len(install)+len(remove) > 1 && backend.MakeAll(ctx, install, remove, nil) == nil {
+		return nil
+	}
+	return backend.Make(ctx, w.key, machine.Want{Condition: want})
+}
+
+// try asks the generator about all Quadlet files of the bundle, once, before the
+// first is swapped in: a bad one never replaces a good one.
+func (r *run) try(ctx context.Context, p string) error {
+	if !r.hasTry && !r.dry {
+		files := map[string][]byte{}
+		for _, w := range r.wishes {
+			if f, ok := w.item.(*bundle.File); ok && machine.IsQuadlet(f.Path) {
+				content, err := r.content(f)
+				if err != nil {
+					return err
+				}
+				files[f.Path] = content
+			}
+		}
+		tried, err := r.host.Machine.Units.Try(ctx, files)
+		if err != nil {
+			return err
+		}
+		r.tried, r.hasTry = tried, true
+	}
+	return r.tried[p]
+}
+
+// difference says in which way a thing is not as wanted.
+func difference(w *wish, is, want machine.Condition) string {
+	if is.Absent || want.Absent {
+		return ""
+	}
+	var out []string
+	add := func(differs bool, format string, args ...any) {
+		if differs {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	switch w.key.Kind {
+	case machine.File, machine.Block:
+		g := generations(w.item)
+		rotated := w.thing.Generations != "" && w.thing.Generations != g
+		add(rotated, "generation %s", g)
+		add(is.Sum != want.Sum && !rotated, "content")
+		add(is.Target != "", "it was a link to %s", is.Target)
+		fallthrough
+	case machine.Directory:
+		if w.key.Kind == machine.Block {
+			break
+		}
+		add(is.Mode != want.Mode && is.Target == "", "mode %04o, was %04o", want.Mode, is.Mode)
+		add(is.UID != want.UID || is.GID != want.GID, "owner %d:%d, was %d:%d", want.UID, want.GID, is.UID, is.GID)
+	case machine.User:
+		add(want.Group != "" && is.Group != want.Group, "group %s, was %s", want.Group, is.Group)
+		add(is.Groups != want.Groups, "groups %s, were %s", orNone(want.Groups), orNone(is.Groups))
+		add(want.Home != "" && is.Home != want.Home, "home %s, was %s", want.Home, is.Home)
+		add(want.Shell != "" && is.Shell != want.Shell, "shell %s, was %s", want.Shell, is.Shell)
+	}
+	return strings.Join(out, ", ")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// finish writes down what was done.
+func (r *run) finish(context.Context) error {
+	st, o := r.state, r.opened
+	st.Mesh, st.Node, st.Bundle = o.Mesh, o.Node, o.Digest().String()
+	st.Commit = o.Provenance.Commit
+	if o.Provenance.Serial != 0 {
+		st.Serial = o.Provenance.Serial
+	}
+	st.Complete = !r.report.Partly()
+	st.Things = slices.DeleteFunc(st.Things, func(t *thing) bool {
+		return t.Implied && t.Found == nil // there already, and not ours
+	})
+	if err := r.host.save(st); err != nil {
+		return err
+	}
+	err := r.host.forget(st)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

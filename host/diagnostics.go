@@ -1,0 +1,80 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
+)
+
+// What a machine can say about a bundle or itself, each in one place.
+
+func notInitialized() error {
+	return fmt.Errorf("this machine does not know which node it is; run `mesh-host init NODE`")
+}
+
+func otherNode(bundle, machine string) error {
+	return fmt.Errorf("the bundle is for node %q, and this machine is %q", bundle, machine)
+}
+
+func alreadyInitialized(is, want string) error {
+	return fmt.Errorf("this machine is node %q already, not %q; if it is to be another, remove %s first", is, want, nodeFile)
+}
+
+func noIdentity() error {
+	return fmt.Errorf("this machine has no key to open its secrets with, neither %s nor %s; run `mesh-host init NODE`", identityFile, sshHostKey)
+}
+
+func openKey(p string, mode uint32) error {
+	return fmt.Errorf("%s has mode %04o, so others can read this machine's key; run `chmod 600 %s`, and make a new key if somebody may have read it", p, mode, p)
+}
+
+func alreadyRunning() error { return fmt.Errorf("another mesh-host is at work on this machine") }
+
+func unsigned() error {
+	return fmt.Errorf("the bundle is not signed, and this machine takes only signed ones (%s)", signersFile)
+}
+
+func badSignature(err error) error {
+	return fmt.Errorf("the bundle's signature is not accepted: %w", err)
+}
+
+func badSigners(err error) error { return fmt.Errorf("%s: %w", signersFile, err) }
+
+func incomplete(ids []string) error {
+	return fmt.Errorf("the bundle is not complete: these secrets were not made yet: %s; run `meshc lock` and build again", strings.Join(ids, ", "))
+}
+
+func olderSerial(is, last int64, commit string) error {
+	was := ""
+	if commit != "" {
+		was = fmt.Sprintf(" (commit %s)", commit)
+	}
+	return fmt.Errorf("the bundle's serial %d is older than %d, which was applied last%s; --allow-older takes it all the same", is, last, was)
+}
+
+func withoutKey(id bundle.ID) error {
+	return fmt.Errorf("%s does not say which secret it is, so its blob cannot be told from another's", id)
+}
+
+func damagedState(err error) error {
+	return fmt.Errorf("%s is damaged (%w); it says how things were found, so put it back from a backup, or remove it and what it stands for by hand", stateFile, err)
+}
+
+func otherStateFormat(is int) error {
+	return fmt.Errorf("%s was written by a later mesh-host (format %d, this one knows %d)", stateFile, is, stateFormat)
+}
+
+func unknownSecret(name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("no secret %q was applied on this machine, nor any other", name)
+	}
+	return fmt.Errorf("no secret %q was applied on this machine; there are %s", name, strings.Join(known, ", "))
+}
+
+func driftedSecret(key machine.Key) error {
+	return fmt.Errorf("%s is not what was applied; run `mesh-host apply BUNDLE`", key)
+}
+
+func sameUser(owner string) string { return "because user " + owner + " failed" }

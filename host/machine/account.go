@@ -1,0 +1,375 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Accounts are the users and groups of a machine, as its own files have them.
+type Accounts struct{ root *Root }
+
+const (
+	passwdFile = "/etc/passwd"
+	groupFile  = "/etc/group"
+	shadowFile = "/etc/shadow"
+)
+
+// table is a file of lines with fields between colons.
+type table [][]string
+
+func (a *Accounts) table(p string) (table, error) {
+	data, err := a.root.ReadFile(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var t table
+	for line := range strings.Lines(string(data)) {
+		t = append(t, strings.Split(strings.TrimSuffix(line, "\n"), ":"))
+	}
+	return t, nil
+}
+
+// row finds the line of a name with at least n fields.
+func (t table) row(name string, n int) []string {
+	for _, r := range t {
+		if len(r) >= n && r[0] == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Owner gives the numbers of a user and a group; root's, and the user's own group,
+// where they are not named.
+func (a *Accounts) Owner(owner, group string) (Owner, error) {
+	var o Owner
+	passwd, err := a.table(passwdFile)
+	if err != nil {
+		return o, err
+	}
+	if owner == "" {
+		owner = "root"
+	}
+	if n, err := strconv.Atoi(owner); err == nil {
+		o = Owner{n, n}
+		for _, r := range passwd {
+			if len(r) >= 4 && r[2] == owner {
+				o.GID, _ = strconv.Atoi(r[3])
+			}
+		}
+	} else if r := passwd.row(owner, 4); r != nil {
+		uid, err1 := strconv.Atoi(r[2])
+		gid, err2 := strconv.Atoi(r[3])
+		if err1 != nil || err2 != nil {
+			return o, fmt.Errorf("the line of %s in %s is damaged", owner, passwdFile)
+		}
+		o = Owner{uid, gid}
+	} else if owner != "root" { // of which every machine has one, also a tree that has no users yet
+		return o, noAccount("user", owner)
+	}
+	if group == "" {
+		return o, nil
+	}
+	if n, err := strconv.Atoi(group); err == nil {
+		o.GID = n
+		return o, nil
+	}
+	groups, err := a.table(groupFile)
+	if err != nil {
+		return o, err
+	}
+	r := groups.row(group, 3)
+	if r == nil && group == "root" {
+		o.GID = 0
+		return o, nil
+	}
+	if r == nil {
+		return o, noAccount("group", group)
+	}
+	o.GID, err = strconv.Atoi(r[2])
+	return o, err
+}
+
+// look says how a user is.
+func (a *Accounts) look(name string) (Condition, error) {
+	passwd, err := a.table(passwdFile)
+	if err != nil {
+		return Condition{}, err
+	}
+	groups, err := a.table(groupFile)
+	if err != nil {
+		return Condition{}, err
+	}
+	r := passwd.row(name, 7)
+	if r == nil {
+		return Condition{Absent: true}, nil
+	}
+	uid, err := strconv.Atoi(r[2])
+	if err != nil {
+		return Condition{}, fmt.Errorf("the line of %s in %s is damaged", name, passwdFile)
+	}
+	c := Condition{UID: uid, Group: r[3], Home: r[5], Shell: r[6]}
+	var others []string
+	for _, g := range groups {
+		switch {
+		case len(g) < 4:
+		case g[2] == r[3]:
+			c.Group = g[0]
+		case slices.Contains(strings.Split(g[3], ","), name):
+			others = append(others, g[0])
+		}
+	}
+	slices.Sort(others)
+	c.Groups = strings.Join(others, ",")
+	return c, nil
+}
+
+// check says what keeps a user from being as wanted.
+func (a *Accounts) check(name string, is, want Condition) error {
+	if !is.Absent && !want.Absent && want.UID != 0 && is.UID != want.UID {
+		return otherUID(name, is.UID, want.UID)
+	}
+	groups, err := a.table(groupFile)
+	if err != nil {
+		return err
+	}
+	for _, g := range splitList(want.Groups) {
+		if groups.row(g, 3) == nil {
+			return noAccount("group", g)
+		}
+	}
+	if want.Group != "" && want.Group != name && groups.row(want.Group, 3) == nil {
+		return noAccount("group", want.Group)
+	}
+	return nil
+}
+
+func splitList(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// treeUsers writes users to a tree's own files: there is nobody logged in whom
+// useradd's locks would have to protect.
+type treeUsers struct{ accounts *Accounts }
+
+// Look says how a user is.
+func (b *treeUsers) Look(_ context.Context, key Key) (Condition, error) {
+	return b.accounts.look(key.Name)
+}
+
+// Make makes, changes or removes a user and the group of its name.
+func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
+	name, a := key.Name, b.accounts
+	is, err := a.look(name)
+	if err == nil {
+		err = a.check(name, is, want.Condition)
+	}
+	if err != nil || is.Meets(User, want.Condition) {
+		return err
+	}
+	passwd, err := a.table(passwdFile)
+	if err != nil {
+		return err
+	}
+	groups, err := a.table(groupFile)
+	if err != nil {
+		return err
+	}
+	shadow, err := a.table(shadowFile)
+	if err != nil {
+		return err
+	}
+	if want.Absent {
+		groups = groups.without(name, is.GIDOf(groups))
+		for _, g := range groups {
+			if len(g) >= 4 {
+				g[3] = strings.Join(slices.DeleteFunc(splitList(g[3]), func(m string) bool { return m == name }), ",")
+			}
+		}
+		passwd, shadow = passwd.drop(name), shadow.drop(name)
+	} else {
+		row := passwd.row(name, 7)
+		if row == nil {
+			uid := want.UID
+			if uid == 0 {
+				uid = freeNumber(name, want.System, passwd, groups)
+			}
+			row = []string{name, "x", strconv.Itoa(uid), strconv.Itoa(uid), "", "/nonexistent", "/usr/sbin/nologin"}
+			passwd = append(passwd, row)
+			if shadow != nil {
+				shadow = append(shadow, []string{name, "!*", "", "", "", "", "", "", ""})
+			}
+			if want.Group == "" || want.Group == name {
+				if g := groups.row(name, 3); g != nil {
+					row[3] = g[2]
+				} else {
+					groups = append(groups, []string{name, "x", row[3], ""})
+				}
+			}
+		}
+		if want.Group != "" && groups.row(want.Group, 3) != nil {
+			row[3] = groups.row(want.Group, 3)[2]
+		}
+		if want.Home != "" {
+			row[5] = want.Home
+		}
+		if want.Shell != "" {
+			row[6] = want.Shell
+		}
+		groups.setMember(name, splitList(want.Groups))
+	}
+	return errors.Join(a.write(groupFile, groups, 0o644), a.write(passwdFile, passwd, 0o644), a.write(shadowFile, shadow, 0o640))
+}
+
+// GIDOf finds the number of the user's own group.
+func (is Condition) GIDOf(groups table) string {
+	if r := groups.row(is.Group, 3); r != nil {
+		return r[2]
+	}
+	return ""
+}
+
+// without drops the group that has the user's name and number: that was made with it.
+func (t table) without(name, gid string) table {
+	return slices.DeleteFunc(slices.Clone(t), func(r []string) bool { return len(r) >= 3 && r[0] == name && r[2] == gid })
+}
+
+func (t table) drop(name string) table {
+	return slices.DeleteFunc(slices.Clone(t), func(r []string) bool { return r[0] == name })
+}
+
+// setMember makes a user a member of exactly these groups.
+func (t table) setMember(name string, of []string) {
+	for _, g := range t {
+		if len(g) < 4 {
+			continue
+		}
+		members := slices.DeleteFunc(splitList(g[3]), func(m string) bool { return m == name })
+		if slices.Contains(of, g[0]) {
+			members = append(members, name)
+		}
+		g[3] = strings.Join(members, ",")
+	}
+}
+
+// freeNumber is a number for a new user and its group. The first choice is a hash of
+// the name, so that one user has one number on nearly every machine.
+func freeNumber(name string, system bool, passwd, groups table) int {
+	from, count := 200, 800
+	if !system {
+		from, count = 1000, 9000
+	}
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	for i := range count {
+		n := from + (int(h.Sum32()%uint32(count))+i)%count
+		taken := func(r []string) bool { return len(r) >= 3 && r[2] == strconv.Itoa(n) }
+		if !slices.ContainsFunc(passwd, taken) && !slices.ContainsFunc(groups, taken) {
+			return n
+		}
+	}
+	return from + count
+}
+
+func (a *Accounts) write(p string, t table, mode uint32) error {
+	if t == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	for _, r := range t {
+		b.WriteString(strings.Join(r, ":") + "\n")
+	}
+	o := Owner{}
+	if c, err := (&Files{a.root}).Look(context.Background(), Key{Kind: File, Name: p}); err == nil && !c.Absent {
+		o, mode = Owner{c.UID, c.GID}, c.Mode
+	}
+	if err := a.root.MkdirAll("/etc", 0o755); err != nil {
+		return err
+	}
+	return a.root.WriteFile(p, b.Bytes(), o, mode)
+}
+
+// liveUsers changes users through the programs that do, with their locks.
+type liveUsers struct{ accounts *Accounts }
+
+// Look says how a user is.
+func (b *liveUsers) Look(_ context.Context, key Key) (Condition, error) {
+	return b.accounts.look(key.Name)
+}
+
+// Make makes, changes or removes a user and the group of its name. A home directory
+// is a resource of its own, and never made or removed here.
+func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
+	name := key.Name
+	is, err := b.accounts.look(name)
+	if err == nil {
+		err = b.accounts.check(name, is, want.Condition)
+	}
+	if err != nil || is.Meets(User, want.Condition) {
+		return err
+	}
+	if is.Absent {
+		if _, err := user.Lookup(name); err == nil {
+			return fmt.Errorf("user %s comes from somewhere else than %s, and is left alone", name, passwdFile)
+		}
+	}
+	var command string
+	var args []string
+	switch {
+	case want.Absent:
+		command = "userdel"
+	case is.Absent:
+		command, args = "useradd", []string{"--no-create-home"}
+		if want.System {
+			args = append(args, "--system")
+		}
+		if want.UID != 0 {
+			args = append(args, "--uid", strconv.Itoa(want.UID))
+		}
+		groups, err := b.accounts.table(groupFile)
+		if err != nil {
+			return err
+		}
+		if want.Group == "" || want.Group == name && groups.row(name, 3) == nil {
+			args = append(args, "--user-group")
+		} else {
+			args = append(args, "--gid", want.Group)
+		}
+	default:
+		command = "usermod"
+		if want.Group != "" && want.Group != is.Group {
+			args = append(args, "--gid", want.Group)
+		}
+	}
+	if !want.Absent {
+		if want.Home != "" {
+			args = append(args, "--home-dir", want.Home)
+			if command == "usermod" {
+				args[len(args)-2] = "--home"
+			}
+		}
+		if want.Shell != "" {
+			args = append(args, "--shell", want.Shell)
+		}
+		args = append(args, "--groups", want.Groups)
+	}
+	out, err := run(ctx, command, append(args, "--", name)...)
+	if err != nil {
+		return failed(command, out, err)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// What can be wrong with a machine, each said in one place.
+
+func inTheWay(key Key, mode uint32) error {
+	what := "something else"
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		what = "a directory"
+	case unix.S_IFREG:
+		what = "a file"
+	case unix.S_IFLNK:
+		what = "a link"
+	case unix.S_IFCHR, unix.S_IFBLK:
+		what = "a device"
+	case unix.S_IFIFO:
+		what = "a named pipe"
+	case unix.S_IFSOCK:
+		what = "a socket"
+	}
+	return fmt.Errorf("%s is in the way at %s", what, key.Name)
+}
+
+func validatorMissing(name string) error {
+	return fmt.Errorf("the command that has to accept the new content, %s, is not there", name)
+}
+
+func notAccepted(name, output string, err error) error {
+	return fmt.Errorf("%s does not accept the new content, and the old one stays (%w): %s", name, err, shorten(output))
+}
+
+func damagedBlock(p, marker, why string) error {
+	return fmt.Errorf("the block %q in %s is damaged: %s; mend its markers by hand", marker, p, why)
+}
+
+func noAccount(what, name string) error {
+	return fmt.Errorf("there is no %s %s on this machine", what, name)
+}
+
+func otherUID(name string, is, want int) error {
+	return fmt.Errorf("user %s has number %d here, not %d; files belong to that number, so it is not changed", name, is, want)
+}
+
+func failed(command, output string, err error) error {
+	return fmt.Errorf("%s: %w: %s", command, err, shorten(output))
+}
+
+// shorten keeps the end of a program's output, where the reason usually stands.
+func shorten(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) > 5 {
+		lines = lines[len(lines)-5:]
+	}
+	out := strings.Join(lines, "; ")
+	if len(out) > 500 {
+		out = "…" + strings.ToValidUTF8(out[len(out)-500:], "")
+	}
+	return out
+}

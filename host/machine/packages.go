@@ -1,0 +1,147 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// installed says whether dpkg has a package installed, as its own file has it.
+func installed(root *Root, name string) (bool, error) {
+	data, err := root.ReadFile("/var/lib/dpkg/status")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	name, arch, _ := strings.Cut(name, ":")
+	for stanza := range strings.SplitSeq(string(data), "\n\n") {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(stanza, "\n"), "Package: "+name+"\n")
+		if !ok {
+			continue
+		}
+		lines := strings.Split(rest, "\n")
+		if slices.Contains(lines, "Status: install ok installed") || slices.Contains(lines, "Status: hold ok installed") {
+			if arch == "" || slices.Contains(lines, "Architecture: "+arch) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// treePackages records what a tree is to have. To install it is for whoever builds
+// the image, who runs it.
+type treePackages struct {
+	root   *Root
+	record *record
+}
+
+// Look says whether the package is there, or recorded as to be.
+func (b *treePackages) Look(_ context.Context, key Key) (Condition, error) {
+	r, err := b.record.read()
+	if err != nil {
+		return Condition{}, err
+	}
+	if present, ok := r.Packages[key.Name]; ok {
+		return Condition{Absent: !present}, nil
+	}
+	is, err := installed(b.root, key.Name)
+	return Condition{Absent: !is}, err
+}
+
+// Make records the package.
+func (b *treePackages) Make(_ context.Context, key Key, want Want) error {
+	is, err := installed(b.root, key.Name)
+	if err != nil {
+		return err
+	}
+	return b.record.change(func(r *recorded) {
+		if is == !want.Absent {
+			delete(r.Packages, key.Name)
+		} else {
+			r.Packages[key.Name] = !want.Absent
+		}
+	})
+}
+
+// MakeAll records several.
+func (b *treePackages) MakeAll(ctx context.Context, install, remove []string, _ func(string)) error {
+	var errs []error
+	for _, name := range install {
+		errs = append(errs, b.Make(ctx, Key{Kind: Package, Name: name}, Want{}))
+	}
+	for _, name := range remove {
+		errs = append(errs, b.Make(ctx, Key{Kind: Package, Name: name}, Want{Condition: Condition{Absent: true}}))
+	}
+	return errors.Join(errs...)
+}
+
+// apt installs and removes packages on the machine itself.
+type apt struct{ root *Root }
+
+// Look says whether the package is installed.
+func (b *apt) Look(_ context.Context, key Key) (Condition, error) {
+	is, err := installed(b.root, key.Name)
+	return Condition{Absent: !is}, err
+}
+
+// Make installs or removes one.
+func (b *apt) Make(ctx context.Context, key Key, want Want) error {
+	is, err := b.Look(ctx, key)
+	if err != nil || is.Meets(Package, want.Condition) {
+		return err
+	}
+	if want.Absent {
+		return b.MakeAll(ctx, nil, []string{key.Name}, nil)
+	}
+	return b.MakeAll(ctx, []string{key.Name}, nil, nil)
+}
+
+// MakeAll does both in one transaction. A package that is removed leaves its
+// configuration and data, as `apt-get remove` does.
+func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress func(string)) error {
+	if len(install)+len(remove) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
+	defer cancel()
+	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1"}
+	// A dpkg that was cut short has to finish first, or apt refuses everything.
+	if out, err := runWith(ctx, env, nil, "dpkg", "--configure", "-a", "--force-confold"); err != nil {
+		return failed("dpkg --configure -a", out, err)
+	}
+	args := []string{
+		"-y", "-q", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Options::=--force-confdef",
+		"-o", "DPkg::Lock::Timeout=120", "install", "--",
+	}
+	args = append(args, install...)
+	for _, name := range remove {
+		args = append(args, name+"-")
+	}
+	out, err := runWith(ctx, env, progress, "apt-get", args...)
+	if err != nil && isExit(err) && len(install) > 0 {
+		// The lists may be older than what they point to.
+		if _, err := runWith(ctx, env, progress, "apt-get", "-q", "update"); err == nil {
+			out, err = runWith(ctx, env, progress, "apt-get", args...)
+			if err == nil {
+				return nil
+			}
+			return failed("apt-get install", out, err)
+		}
+	}
+	if err != nil {
+		return failed("apt-get install", out, err)
+	}
+	return nil
+}
+
+func isExit(err error) bool {
+	exit := (*exec.ExitError)(nil)
+	return errors.As(err, &exit)
+}

@@ -1,0 +1,55 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// environment that programs are run with: nothing of ours, and words in English,
+// which some of their output is read for.
+var environment = []string{
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/root",
+}
+
+// run runs a program and gives what it says.
+func run(ctx context.Context, name string, args ...string) (string, error) {
+	return runWith(ctx, nil, nil, name, args...)
+}
+
+// runWith runs a program with more environment, and tells each line of its output.
+func runWith(ctx context.Context, env []string, line func(string), name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(append([]string{}, environment...), env...)
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout = &lines{out: &out, tell: line}
+	cmd.Stderr = cmd.Stdout
+	err := cmd.Run()
+	return strings.TrimSpace(out.String()), err
+}
+
+// lines collects output, and tells each line as it ends.
+type lines struct {
+	out  *bytes.Buffer
+	told int
+	tell func(string)
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.out.Write(p)
+	if l.tell == nil {
+		return len(p), nil
+	}
+	for {
+		rest := l.out.Bytes()[l.told:]
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return len(p), nil
+		}
+		l.tell(string(rest[:i]))
+		l.told += i + 1
+	}
+}

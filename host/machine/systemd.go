@@ -1,0 +1,185 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// systemd is the backend of units on a machine that runs, through systemctl.
+type systemd struct{}
+
+// startTime is as long as a unit may take to start or stop; systemd's own limit is
+// 90 s unless the unit says otherwise.
+const startTime = 5 * time.Minute
+
+// Look asks systemd about one unit.
+func (s systemd) Look(ctx context.Context, key Key) (Condition, error) {
+	all, err := s.LookAll(ctx, []string{key.Name})
+	return all[key.Name], err
+}
+
+// LookAll asks systemd about several units in one go.
+func (systemd) LookAll(ctx context.Context, names []string) (map[string]Condition, error) {
+	args := []string{"show", "--property=LoadState,ActiveState,UnitFileState,Type,Result,ExecMainExitTimestampMonotonic,FragmentPath", "--"}
+	out, err := run(ctx, "systemctl", append(args, names...)...)
+	if err != nil {
+		return nil, failed("systemctl show", out, err)
+	}
+	answers := strings.Split(out, "\n\n")
+	if len(answers) != len(names) {
+		return nil, fmt.Errorf("systemctl show told of %d units, asked for %d", len(answers), len(names))
+	}
+	all := make(map[string]Condition, len(names))
+	for i, name := range names {
+		all[name] = unitCondition(answers[i])
+	}
+	return all, nil
+}
+
+// unitCondition reads one unit's properties. A oneshot unit that has done its work
+// counts as running, since to start it again would be to do it again.
+func unitCondition(show string) Condition {
+	p := map[string]string{}
+	for line := range strings.Lines(show) {
+		k, v, _ := strings.Cut(strings.TrimSpace(line), "=")
+		p[k] = v
+	}
+	c := Condition{Absent: p["LoadState"] == "not-found"}
+	switch p["ActiveState"] {
+	case "active", "activating", "reloading", "refreshing":
+		c.Running = true
+	case "inactive":
+		exited := p["ExecMainExitTimestampMonotonic"]
+		c.Running = p["Type"] == "oneshot" && p["Result"] == "success" && exited != "" && exited != "0"
+	}
+	switch p["UnitFileState"] {
+	case "enabled", "enabled-runtime", "alias":
+		c.Enabled = true
+	case "generated", "transient", "static", "indirect":
+		c.Generated = true
+	case "":
+		c.Generated = strings.Contains(p["FragmentPath"], "/generator")
+	}
+	return c
+}
+
+// Make enables or disables the unit, and starts or stops it. Systemd does not read
+// its files again for it: that is done once for all units.
+func (s systemd) Make(ctx context.Context, key Key, want Want) error {
+	is, err := s.Look(ctx, key)
+	if err != nil {
+		return err
+	}
+	if is.Enabled != want.Enabled && !is.Generated {
+		verb := "disable"
+		if want.Enabled {
+			verb = "enable"
+		}
+		if err := s.control(ctx, verb, "--no-reload", "--", key.Name); err != nil && (want.Enabled || want.Running) {
+			return err
+		}
+	}
+	switch {
+	case is.Running == want.Running:
+		return nil
+	case want.Running:
+		_ = s.control(ctx, "reset-failed", "--", key.Name)
+		return s.control(ctx, "start", "--", key.Name)
+	}
+	return s.control(ctx, "stop", "--", key.Name)
+}
+
+// Reread makes systemd and its generators read their files again.
+func (s systemd) Reread(ctx context.Context) error { return s.control(ctx, "daemon-reload") }
+
+// Restart restarts a unit. One that failed too often before may start again.
+func (s systemd) Restart(ctx context.Context, name string) error {
+	_ = s.control(ctx, "reset-failed", "--", name)
+	return s.control(ctx, "restart", "--", name)
+}
+
+// Reload reloads a unit, or restarts one that cannot.
+func (s systemd) Reload(ctx context.Context, name string) error {
+	return s.control(ctx, "reload-or-restart", "--", name)
+}
+
+func (systemd) control(ctx context.Context, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	out, err := run(ctx, "systemctl", append([]string{"--no-ask-password"}, args...)...)
+	if err != nil {
+		verb := args[0]
+		if len(args) > 1 {
+			verb += " " + args[len(args)-1]
+		}
+		return failed("systemctl "+verb, out, err)
+	}
+	return nil
+}
+
+// quadletGenerators are where Debian's podman has its generator.
+var quadletGenerators = []string{
+	"/usr/lib/systemd/system-generators/podman-system-generator", "/usr/libexec/podman/quadlet",
+}
+
+// Try runs Podman's generator over the files in a folder of their own. Some versions
+// drop a unit with an unknown key and still succeed, so what it says is read too.
+func (systemd) Try(ctx context.Context, files map[string][]byte) (map[string]error, error) {
+	generator := ""
+	for _, g := range quadletGenerators {
+		if _, err := os.Stat(g); err == nil {
+			generator = g
+			break
+		}
+	}
+	if generator == "" {
+		return nil, errors.New("Podman's generator is not there, which makes units of Quadlet files")
+	}
+	dir, err := os.MkdirTemp("", "mesh-host-quadlet-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	for p, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, path.Base(p)), content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	out, err := runWith(ctx, []string{"QUADLET_UNIT_DIRS=" + dir}, nil, generator, "--dryrun")
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return nil, failed(generator, out, err)
+	}
+	return refusedQuadlets(out, files), nil
+}
+
+// refusedQuadlets reads what the generator says about each file: that it could not
+// be converted, or that it has a key that is not known.
+func refusedQuadlets(out string, files map[string][]byte) map[string]error {
+	refused := map[string]error{}
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if !strings.Contains(line, "quadlet-generator[") {
+			continue
+		}
+		_, said, _ := strings.Cut(line, "]: ")
+		lower := strings.ToLower(said)
+		if !strings.Contains(lower, "error") && !strings.Contains(lower, "unsupported") && !strings.Contains(lower, "unable") && !strings.Contains(lower, "invalid") {
+			continue
+		}
+		for p := range files {
+			if strings.Contains(said, path.Base(p)) {
+				refused[p] = fmt.Errorf("Podman does not accept it, and the old one stays: %s", shorten(said))
+			}
+		}
+	}
+	return refused
+}

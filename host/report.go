@@ -1,0 +1,91 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+
+	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
+)
+
+// Verb is what was done, or is to be done, to a thing.
+type Verb string
+
+// The verbs. The last three are what was not done.
+const (
+	Made     Verb = "made"
+	Changed  Verb = "changed"
+	Removed  Verb = "removed"
+	Restored Verb = "gave back"
+	Started  Verb = "started"
+	Stopped  Verb = "stopped"
+	Set      Verb = "set"
+	Restart  Verb = "restarted"
+	Reload   Verb = "reloaded"
+	Kept     Verb = "kept"
+	Skipped  Verb = "skipped"
+	Failed   Verb = "failed"
+)
+
+// Event is one thing that changed, or could not, and why.
+type Event struct {
+	Verb Verb        `json:"did"`
+	Key  machine.Key `json:"thing"`
+	ID   bundle.ID   `json:"id,omitempty"`
+	Why  string      `json:"why,omitempty"`
+}
+
+func (e Event) String() string {
+	s := string(e.Verb) + " " + e.Key.String()
+	if e.ID != "" {
+		s += " (" + string(e.ID) + ")"
+	}
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+// Report is what a run did.
+type Report struct {
+	Mesh   string  `json:"mesh"`
+	Node   string  `json:"node"`
+	Bundle string  `json:"bundle"`
+	Commit string  `json:"commit,omitempty"`
+	Serial int64   `json:"serial,omitempty"`
+	Signer string  `json:"signer,omitempty"`
+	Events []Event `json:"events"`
+	// Unchanged is how many resources were as declared already.
+	Unchanged int `json:"unchanged"`
+	// Contradictions are what on the machine is in the bundle's way; Check alone
+	// looks for them (HST-11).
+	Contradictions []string `json:"contradictions,omitempty"`
+}
+
+// Partly says whether something was left undone.
+func (r Report) Partly() bool {
+	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.Verb == Failed || e.Verb == Skipped })
+}
+
+// Summary in one line.
+func (r Report) Summary() string {
+	count := map[Verb]int{}
+	var order []Verb
+	for _, e := range r.Events {
+		if count[e.Verb] == 0 {
+			order = append(order, e.Verb)
+		}
+		count[e.Verb]++
+	}
+	if len(order) == 0 {
+		return fmt.Sprintf("%s: nothing to do, %d things are as declared", r.Node, r.Unchanged)
+	}
+	s := r.Node + ": "
+	for i, v := range order {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%s %d", v, count[v])
+	}
+	return s + fmt.Sprintf("; %d as they were", r.Unchanged)
+}

@@ -1,0 +1,218 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
+)
+
+// makeUnits brings the units into their state, once systemd knows their texts. A
+// unit that runs is restarted when something it restarts on is not as it was when it
+// last started, and reloaded likewise; only then (HST-3).
+func (r *run) makeUnits(ctx context.Context) error {
+	units := r.host.Machine.Units
+	if r.reread && !r.dry {
+		step("reread")
+		if err := units.Reread(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.giveBackUnits(ctx); err != nil {
+		return err
+	}
+	var names []string
+	for _, w := range r.wishes {
+		if w.key.Kind == machine.Unit {
+			names = append(names, w.key.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	is, err := units.LookAll(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, w := range r.wishes {
+		u, ok := w.item.(*bundle.Unit)
+		if !ok {
+			continue
+		}
+		if blocked := r.blocked(w); blocked != "" {
+			r.fail(w, Skipped, "because "+string(blocked)+" failed")
+			continue
+		}
+		if w.thing.Found == nil {
+			c := is[w.key.Name]
+			w.thing.Found = &c
+			if !r.dry {
+				if err := r.host.save(r.state); err != nil {
+					return err
+				}
+			}
+		}
+		if err := r.makeUnit(ctx, w, u, is[w.key.Name]); err != nil {
+			r.fail(w, Failed, err.Error())
+			continue
+		}
+		if !r.dry {
+			if err := r.host.save(r.state); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// giveBackUnits sees to units that are not declared any more and ran before us: what
+// they read is as it was again, so that they start anew with it.
+func (r *run) giveBackUnits(ctx context.Context) error {
+	for _, t := range r.withdrawn {
+		if t.Kind != machine.Unit || t.Found == nil || !t.Found.Running {
+			continue
+		}
+		is, err := r.look(ctx, t.Key)
+		if err == nil && !is.Absent && !r.dry { // it may have gone with its package
+			r.touched = true
+			step("give back " + t.Key.String())
+			if err = r.host.Machine.Units.Make(ctx, t.Key, machine.Want{Condition: *t.Found}); err == nil && is.Running {
+				err = r.host.Machine.Units.Restart(ctx, t.Name)
+			}
+		}
+		if err != nil {
+			t.Failed = err.Error()
+			r.say(Failed, t.Key, t.ID, err.Error())
+			continue
+		}
+		if !is.Absent {
+			r.say(Restored, t.Key, t.ID, "not declared any more; it ran before")
+		}
+		r.drop(t)
+		if !r.dry {
+			if err := r.host.save(r.state); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.Condition) error {
+	want, err := r.want(w)
+	if err != nil {
+		return err
+	}
+	now := map[bundle.ID]string{}
+	for _, id := range slices.Concat(u.RestartOn, u.ReloadOn) {
+		now[id] = r.digestOf(id)
+	}
+	restart, reload := changed(u.RestartOn, w.thing.Seen, now), changed(u.ReloadOn, w.thing.Seen, now)
+	meets := is.Meets(machine.Unit, want.Condition)
+	act := is.Running && want.Running && len(restart)+len(reload) > 0
+	if meets && !act {
+		r.unitDone(w, is, now)
+		r.report.Unchanged++
+		return nil
+	}
+	units := r.host.Machine.Units
+	if !meets {
+		if !r.dry {
+			r.touched = true
+			step("make " + w.key.String())
+			if err := units.Make(ctx, w.key, want); err != nil {
+				return err
+			}
+			step("made " + w.key.String())
+		}
+		verb, why := unitVerb(is, want.Condition)
+		r.say(verb, w.key, w.id(), why)
+	}
+	if act {
+		verb, do, why := Restart, units.Restart, restart
+		if len(restart) == 0 {
+			verb, do, why = Reload, units.Reload, reload
+		}
+		if !r.dry {
+			step(string(verb) + " " + w.key.String())
+			if err := do(ctx, w.key.Name); err != nil {
+				return err
+			}
+		}
+		r.say(verb, w.key, w.id(), "because of "+join(why))
+	}
+	if r.dry {
+		return nil
+	}
+	after, err := units.Look(ctx, w.key)
+	if err != nil {
+		return err
+	}
+	r.unitDone(w, after, now)
+	return nil
+}
+
+func (r *run) unitDone(w *wish, is machine.Condition, now map[bundle.ID]string) {
+	w.thing.Made = &is
+	w.thing.Seen = now
+}
+
+// digestOf is how a resource is now, as a unit remembers it. In a look ahead it is
+// how it would be.
+func (r *run) digestOf(id bundle.ID) string {
+	w := r.byID[id]
+	if w == nil {
+		return generations(r.opened.Declaration.Item(id))
+	}
+	if r.dry {
+		if want, err := r.want(w); err == nil {
+			if is, ok := r.seen[w.key]; ok && is.Meets(w.key.Kind, want.Condition) {
+				return digest(is, generations(w.item))
+			}
+			return digest(want.Condition, generations(w.item))
+		}
+		return "to be made"
+	}
+	if w.thing.Made == nil {
+		return "not made"
+	}
+	return digest(*w.thing.Made, w.thing.Generations)
+}
+
+// changed are the resources that are not as a unit has seen them.
+func changed(ids []bundle.ID, seen, now map[bundle.ID]string) []bundle.ID {
+	var out []bundle.ID
+	for _, id := range ids {
+		if seen[id] != now[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func unitVerb(is, want machine.Condition) (Verb, string) {
+	enabled := ""
+	if !is.Generated && is.Enabled != want.Enabled {
+		enabled = "not enabled at boot any more"
+		if want.Enabled {
+			enabled = "enabled at boot"
+		}
+	}
+	switch {
+	case is.Running == want.Running:
+		return Set, enabled
+	case want.Running:
+		return Started, enabled
+	}
+	return Stopped, enabled
+}
+
+func join(ids []bundle.ID) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,254 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
+	"meshc.dev/render/seal"
+)
+
+// wish is one thing that a bundle wants on the machine. Resources that share a thing
+// (equal directories, one package) share a wish.
+type wish struct {
+	key   machine.Key
+	ids   []bundle.ID
+	item  bundle.Item // nil for an implied directory
+	thing *thing      // in the state; nil until it is known how the machine has it
+	after []bundle.ID // resources without which this one is not tried
+}
+
+func (w *wish) id() bundle.ID {
+	if len(w.ids) == 0 {
+		return ""
+	}
+	return w.ids[0]
+}
+
+// keyOf tells which thing a resource is; a secret that is only put into files is none.
+func keyOf(item bundle.Item) (machine.Key, bool) {
+	switch i := item.(type) {
+	case *bundle.Package:
+		return machine.Key{Kind: machine.Package, Name: i.Name}, true
+	case *bundle.User:
+		return machine.Key{Kind: machine.User, Name: i.Name}, true
+	case *bundle.Directory:
+		return machine.Key{Kind: machine.Directory, Name: i.Path}, true
+	case *bundle.File:
+		return machine.Key{Kind: machine.File, Name: i.Path}, true
+	case *bundle.Secret:
+		return machine.Key{Kind: machine.File, Name: i.Path}, i.Path != ""
+	case *bundle.Block:
+		return machine.Key{Kind: machine.Block, Name: i.Path, Marker: i.Marker}, true
+	case *bundle.Unit:
+		return machine.Key{Kind: machine.Unit, Name: i.Name}, true
+	}
+	panic(fmt.Sprintf("host: no thing for %T", item))
+}
+
+// wishes lists what a declaration wants, in its order, each directory that has to be
+// there and is not declared before the first thing in it.
+func wishes(d *bundle.Declaration) []*wish {
+	var out []*wish
+	byKey := map[machine.Key]*wish{}
+	declared := map[string]bool{}
+	for _, item := range d.Items {
+		if dir, ok := item.(*bundle.Directory); ok {
+			declared[dir.Path] = true
+		}
+	}
+	for _, item := range d.Items {
+		key, ok := keyOf(item)
+		if !ok {
+			continue
+		}
+		if w := byKey[key]; w != nil {
+			w.ids = append(w.ids, item.Identity())
+			continue
+		}
+		for _, dir := range parents(key) {
+			k := machine.Key{Kind: machine.Directory, Name: dir}
+			if !declared[dir] && byKey[k] == nil {
+				byKey[k] = &wish{key: k}
+				out = append(out, byKey[k])
+			}
+		}
+		byKey[key] = &wish{key: key, ids: []bundle.ID{item.Identity()}, item: item}
+		out = append(out, byKey[key])
+	}
+	for _, w := range out {
+		w.after = dependencies(w, byKey, d)
+	}
+	return out
+}
+
+// parents are the directories above a path, the topmost first.
+func parents(k machine.Key) []string {
+	if k.Kind != machine.File && k.Kind != machine.Directory && k.Kind != machine.Block {
+		return nil
+	}
+	var out []string
+	for dir := path.Dir(k.Name); dir != "/"; dir = path.Dir(dir) {
+		out = append(out, dir)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// dependencies are the resources without which a thing cannot be as it is to be: the
+// users it belongs to, directories it lies in, and for a unit its text, what it
+// restarts on, and the packages and users of its own instance.
+func dependencies(w *wish, byKey map[machine.Key]*wish, d *bundle.Declaration) []bundle.ID {
+	var out []bundle.ID
+	add := func(k machine.Key) {
+		if other := byKey[k]; other != nil && other != w {
+			out = append(out, other.ids...)
+		}
+	}
+	for _, dir := range parents(w.key) {
+		add(machine.Key{Kind: machine.Directory, Name: dir})
+	}
+	switch i := w.item.(type) {
+	case *bundle.Directory:
+		add(machine.Key{Kind: machine.User, Name: i.Owner})
+		add(machine.Key{Kind: machine.User, Name: i.Group})
+	case *bundle.File:
+		add(machine.Key{Kind: machine.User, Name: i.Owner})
+		add(machine.Key{Kind: machine.User, Name: i.Group})
+	case *bundle.Secret:
+		add(machine.Key{Kind: machine.User, Name: i.Owner})
+		add(machine.Key{Kind: machine.User, Name: i.Group})
+	case *bundle.Unit:
+		out = append(out, i.RestartOn...)
+		out = append(out, i.ReloadOn...)
+		instance, _, _ := strings.Cut(string(i.ID), "/")
+		for _, item := range d.Items {
+			of, _, _ := strings.Cut(string(item.Identity()), "/")
+			switch other := item.(type) {
+			case *bundle.Package, *bundle.User:
+				if of == instance {
+					out = append(out, item.Identity())
+				}
+			case *bundle.File:
+				if machine.IsUnitText(other.Path) && (path.Base(other.Path) == i.Name || machine.IsQuadlet(other.Path) && machine.QuadletUnit(other.Path) == i.Name) {
+					out = append(out, item.Identity())
+				}
+			}
+		}
+	}
+	return out
+}
+
+// want is what a wish asks of the machine, as far as the machine knows the users
+// that things are to belong to.
+func (r *run) want(w *wish) (machine.Want, error) {
+	switch i := w.item.(type) {
+	case nil:
+		return r.owned(machine.Want{Condition: machine.Condition{Mode: 0o755}}, "", "")
+	case *bundle.Package:
+		return machine.Want{Condition: machine.Condition{Absent: i.State == bundle.Absent}}, nil
+	case *bundle.User:
+		c := machine.Condition{UID: i.UID, Group: i.Group, Home: i.Home, Shell: i.Shell, System: i.System}
+		groups := slices.Clone(i.Groups)
+		if w.thing != nil && w.thing.Found != nil && w.thing.Found.Groups != "" {
+			groups = append(groups, strings.Split(w.thing.Found.Groups, ",")...)
+		}
+		slices.Sort(groups)
+		c.Groups = strings.Join(slices.Compact(groups), ",")
+		return machine.Want{Condition: c}, nil
+	case *bundle.Directory:
+		return r.owned(machine.Want{Condition: machine.Condition{Mode: uint32(i.Mode)}}, i.Owner, i.Group)
+	case *bundle.File:
+		content, err := r.content(i)
+		if err != nil {
+			return machine.Want{}, err
+		}
+		want := machine.Want{
+			Condition: machine.Condition{Mode: uint32(i.Mode), Sum: sumOf(content)},
+			Content:   content, Validate: i.Validate, Quiet: len(i.Fills) > 0,
+		}
+		return r.owned(want, i.Owner, i.Group)
+	case *bundle.Secret:
+		var content []byte
+		r.opened.secrets[i.ID].Use(func(b []byte) { content = slices.Clone(b) })
+		want := machine.Want{Condition: machine.Condition{Mode: uint32(i.Mode), Sum: sumOf(content)}, Content: content}
+		return r.owned(want, i.Owner, i.Group)
+	case *bundle.Block:
+		e, _ := r.opened.Entry(i.Source)
+		content := machine.BlockContent(e.Data)
+		return machine.Want{Condition: machine.Condition{Sum: sumOf(content)}, Content: content}, nil
+	case *bundle.Unit:
+		return machine.Want{Condition: machine.Condition{Enabled: i.Enabled, Running: i.State == bundle.Running}}, nil
+	}
+	panic(fmt.Sprintf("host: nothing to want of %T", w.item))
+}
+
+// owned adds whom a thing is to belong to. Without the right to give files away
+// they belong to whoever makes the tree.
+func (r *run) owned(want machine.Want, owner, group string) (machine.Want, error) {
+	if !machine.CanChown() {
+		want.UID, want.GID = os.Geteuid(), os.Getegid()
+		return want, nil
+	}
+	o, err := r.host.Machine.Accounts.Owner(owner, group)
+	want.UID, want.GID = o.UID, o.GID
+	return want, err
+}
+
+// content is a file's bytes with its secrets in their places (HST-6).
+func (r *run) content(f *bundle.File) ([]byte, error) {
+	e, _ := r.opened.Entry(f.Source)
+	return f.Filled(e.Data, func(fill bundle.Fill) (out []byte, err error) {
+		encoded, err := seal.Encode(r.opened.secrets[fill.Secret], seal.Encoding(fill.Encoding))
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot stand in %s: %w", fill.Secret, f.Path, err)
+		}
+		defer encoded.Wipe()
+		encoded.Use(func(b []byte) { out = slices.Clone(b) })
+		return out, nil
+	})
+}
+
+// generations of the secrets in a thing: with a new one it counts as changed.
+func generations(item bundle.Item) string {
+	switch i := item.(type) {
+	case *bundle.Secret:
+		return fmt.Sprint(i.Generation)
+	case *bundle.File:
+		var out []string
+		for _, f := range i.Fills {
+			out = append(out, fmt.Sprint(f.Generation))
+		}
+		return strings.Join(out, " ")
+	}
+	return ""
+}
+
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// digest is what a unit remembers of a thing that it restarts on.
+func digest(c machine.Condition, generations string) string {
+	return sumOf(fmt.Appendf(nil, "%+v %s", c, generations))[:16]
+}
+
+// look says how a thing is. What was seen before anything was changed is seen once.
+func (r *run) look(ctx context.Context, k machine.Key) (machine.Condition, error) {
+	if c, ok := r.seen[k]; ok && !r.touched {
+		return c, nil
+	}
+	c, err := r.host.Machine.Backend(k.Kind).Look(ctx, k)
+	if err == nil && !r.touched {
+		r.seen[k] = c
+	}
+	return c, err
+}
