@@ -171,7 +171,10 @@ func (r *run) withdraw(ctx context.Context) error {
 	slices.Reverse(back)
 	slices.SortStableFunc(back, func(a, b *thing) int { return rank(a) - rank(b) })
 	for _, t := range back {
-		if t.Kind == machine.Unit && t.Found != nil && t.Found.Running {
+		if comesLast(t) {
+			if err := r.unlinkUnit(ctx, t); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := r.giveBack(ctx, t); err != nil {
@@ -182,6 +185,12 @@ func (r *run) withdraw(ctx context.Context) error {
 		return nil
 	}
 	return r.host.save(r.state)
+}
+
+// comesLast says whether a unit is given back when everything else is in place: its
+// own text, and what it runs with.
+func comesLast(t *thing) bool {
+	return t.Kind == machine.Unit && t.Found != nil && (t.Found.Running || t.Found.Enabled)
 }
 
 // rank puts units before everything else: they use it.
@@ -340,7 +349,7 @@ func (r *run) makeThings(ctx context.Context) error {
 			r.fail(w, Failed, err.Error())
 		}
 	}
-	return nil
+	return r.orderBlocks()
 }
 
 // blocked is the first resource without which this one is not tried.
@@ -359,9 +368,6 @@ func (r *run) blocked(w *wish) bundle.ID {
 func (r *run) find(ctx context.Context, from int) error {
 	for i := from; i < len(r.wishes); i++ {
 		w := r.wishes[i]
-		if w.key.Kind == machine.Unit {
-			continue // they are found when it is their turn
-		}
 		if w.thing.Found != nil {
 			continue
 		}
@@ -372,8 +378,8 @@ func (r *run) find(ctx context.Context, from int) error {
 		if err != nil || w.item == nil && !is.Absent {
 			continue
 		}
-		if w.key.Kind == machine.Block && !is.Absent {
-			is = machine.Condition{Absent: true} // our marker, from a state that was lost
+		if w.key.Kind == machine.Block {
+			is = r.findBlock(w.key, is)
 		}
 		if w.key.Kind == machine.File && !is.Absent && !r.dry {
 			if err := r.host.keep(w.key.Name, is); err != nil && i == from {
@@ -391,6 +397,36 @@ func (r *run) find(ctx context.Context, from int) error {
 		return nil
 	}
 	return r.host.save(r.state)
+}
+
+// findBlock is how a block was found. One with our marker comes from a state that was
+// lost. All blocks of a file know how that was before the first of them.
+func (r *run) findBlock(k machine.Key, is machine.Condition) machine.Condition {
+	found := machine.Condition{Absent: true, NoFile: is.NoFile, NoNewline: is.NoNewline}
+	for _, t := range r.state.Things {
+		if t.Kind == machine.Block && t.Name == k.Name && t.Found != nil {
+			found.NoFile, found.NoNewline = t.Found.NoFile, t.Found.NoNewline
+		}
+	}
+	return found
+}
+
+// orderBlocks brings the blocks of each file into the declaration's order.
+func (r *run) orderBlocks() error {
+	markers := map[string][]string{}
+	for _, w := range r.wishes {
+		if w.key.Kind == machine.Block && !r.failed[w.id()] {
+			markers[w.key.Name] = append(markers[w.key.Name], w.key.Marker)
+		}
+	}
+	for p, list := range markers {
+		if len(list) > 1 && !r.dry {
+			if err := r.host.Machine.Blocks.Order(p, list); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // makeThing brings one thing about.

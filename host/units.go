@@ -71,14 +71,14 @@ func (r *run) makeUnits(ctx context.Context) error {
 // they read is as it was again, so that they start anew with it.
 func (r *run) giveBackUnits(ctx context.Context) error {
 	for _, t := range r.withdrawn {
-		if t.Kind != machine.Unit || t.Found == nil || !t.Found.Running {
+		if !comesLast(t) {
 			continue
 		}
 		is, err := r.look(ctx, t.Key)
 		if err == nil && !is.Absent && !r.dry { // it may have gone with its package
 			r.touched = true
 			step("give back " + t.Key.String())
-			if err = r.host.Machine.Units.Make(ctx, t.Key, machine.Want{Condition: *t.Found}); err == nil && is.Running {
+			if err = r.host.Machine.Units.Make(ctx, t.Key, machine.Want{Condition: *t.Found}); err == nil && is.Running && t.Found.Running {
 				err = r.host.Machine.Units.Restart(ctx, t.Name)
 			}
 		}
@@ -88,7 +88,7 @@ func (r *run) giveBackUnits(ctx context.Context) error {
 			continue
 		}
 		if !is.Absent {
-			r.say(Restored, t.Key, t.ID, "not declared any more; it ran before")
+			r.say(Restored, t.Key, t.ID, "not declared any more")
 		}
 		r.drop(t)
 		if !r.dry {
@@ -98,6 +98,23 @@ func (r *run) giveBackUnits(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unlinkUnit takes back how a unit is enabled while its text still is the one that
+// says so, where that is about to go.
+func (r *run) unlinkUnit(ctx context.Context, t *thing) error {
+	ours := slices.ContainsFunc(r.withdrawn, func(o *thing) bool {
+		return o.Kind == machine.File && o.Name == "/etc/systemd/system/"+t.Name
+	})
+	if !ours || r.dry {
+		return nil
+	}
+	is, err := r.look(ctx, t.Key)
+	if err != nil || !is.Enabled {
+		return err
+	}
+	r.touched = true
+	return r.host.Machine.Units.Make(ctx, t.Key, machine.Want{Condition: machine.Condition{Running: is.Running}})
 }
 
 func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.Condition) error {

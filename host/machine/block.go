@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 )
 
 // Blocks is the backend of marked blocks: lines between two markers in a file that
@@ -128,10 +129,48 @@ func (b *Blocks) Make(_ context.Context, key Key, want Want) error {
 
 func takeOut(file []byte, s span, noNewline bool) []byte {
 	before, after := file[:s.from], file[s.to:]
-	if noNewline && len(after) == 0 {
+	if noNewline && len(after) == 0 && !endsInBlock(before) {
 		before = bytes.TrimSuffix(before, []byte("\n"))
 	}
 	return append(bytes.Clone(before), after...)
+}
+
+// endsInBlock says whether another block stands at the end: its line end is its own.
+func endsInBlock(file []byte) bool {
+	lines := bytes.Split(bytes.TrimSuffix(file, []byte("\n")), []byte("\n"))
+	return bytes.HasPrefix(lines[len(lines)-1], []byte(endLine("")))
+}
+
+// Order brings the blocks of a file into an order. They change places among
+// themselves; nothing else moves.
+func (b *Blocks) Order(p string, markers []string) error {
+	file, was, err := b.read(p)
+	if err != nil {
+		return err
+	}
+	var wanted, is []span
+	for _, m := range markers {
+		s, ok, err := find(p, file, m)
+		if err != nil {
+			return err
+		}
+		if ok {
+			wanted = append(wanted, s)
+		}
+	}
+	is = slices.Clone(wanted)
+	slices.SortFunc(is, func(a, b span) int { return a.from - b.from })
+	if slices.Equal(is, wanted) {
+		return nil
+	}
+	var next []byte
+	at := 0
+	for i, place := range is {
+		next = append(next, file[at:place.from]...)
+		next = append(next, file[wanted[i].from:wanted[i].to]...)
+		at = place.to
+	}
+	return b.write(p, append(next, file[at:]...), was)
 }
 
 func putIn(file []byte, s span, replace bool, marker string, content []byte) []byte {

@@ -70,16 +70,26 @@ type Condition struct {
 	Shell  string `json:"shell,omitempty"`
 	System bool   `json:"system,omitempty"`
 
-	// Of units. One that a generator makes is enabled by its text, not by us.
-	Enabled   bool `json:"enabled,omitempty"`
-	Running   bool `json:"running,omitempty"`
-	Generated bool `json:"generated,omitempty"`
+	// Of units. One that a generator makes is enabled by its text, not by us. In a
+	// tree, Links are the links that enable it, and Stale says that they are not
+	// those that its text asks for.
+	Enabled   bool   `json:"enabled,omitempty"`
+	Running   bool   `json:"running,omitempty"`
+	Generated bool   `json:"generated,omitempty"`
+	Links     string `json:"links,omitempty"`
+	Stale     bool   `json:"stale,omitempty"`
 }
 
 // Meets says whether a thing that is so needs nothing done to be as wanted.
 func (is Condition) Meets(kind Kind, want Condition) bool {
 	if kind == Unit { // one that does not exist is one that neither runs nor is enabled
-		return is.Running == want.Running && (is.Generated || is.Enabled == want.Enabled)
+		switch {
+		case is.Running != want.Running:
+			return false
+		case want.Links != "":
+			return is.Links == want.Links
+		}
+		return is.Generated || is.Enabled == want.Enabled && !(is.Stale && is.Enabled)
 	}
 	if is.Absent || want.Absent {
 		return is.Absent == want.Absent

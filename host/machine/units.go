@@ -6,8 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // unitDirs are where systemd looks for a unit's text, strongest first.
@@ -84,19 +82,42 @@ func installLinks(name, text string) []string {
 		for _, v := range strings.Fields(value) {
 			switch strings.TrimSpace(key) {
 			case "WantedBy":
-				links = append(links, "/etc/systemd/system/"+v+".wants/"+name)
+				links = append(links, unitDirs[0]+"/"+v+".wants/"+name)
 			case "RequiredBy":
-				links = append(links, "/etc/systemd/system/"+v+".requires/"+name)
+				links = append(links, unitDirs[0]+"/"+v+".requires/"+name)
 			case "Alias":
-				links = append(links, "/etc/systemd/system/"+v)
+				links = append(links, unitDirs[0]+"/"+v)
 			}
 		}
 	}
-	return links
+	slices.Sort(links)
+	return slices.Compact(links)
 }
 
+// links are those that enable a unit now: of its name below a target, or to its name.
+// Each is written with where it leads, so that it can be made again.
+func (b *treeUnits) links(name string) ([]string, error) {
+	var out []string
+	entries, err := b.root.ReadDir(unitDirs[0])
+	for _, e := range entries {
+		p, alias := unitDirs[0]+"/"+e, true
+		if ext := path.Ext(e); ext == ".wants" || ext == ".requires" {
+			p, alias = p+"/"+name, false
+		}
+		is, err := (&Files{b.root}).Look(context.Background(), Key{Kind: File, Name: p})
+		if err != nil || is.Target == "" || alias && path.Base(is.Target) != name {
+			continue
+		}
+		out = append(out, p+arrow+is.Target)
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+const arrow = " -> "
+
 // Look says whether the unit is enabled and is to run.
-func (b *treeUnits) Look(ctx context.Context, key Key) (Condition, error) {
+func (b *treeUnits) Look(_ context.Context, key Key) (Condition, error) {
 	r, err := b.record.read()
 	if err != nil {
 		return Condition{}, err
@@ -105,16 +126,19 @@ func (b *treeUnits) Look(ctx context.Context, key Key) (Condition, error) {
 	if err != nil {
 		return Condition{}, err
 	}
-	c := Condition{Running: r.Running[key.Name], Enabled: r.Enabled[key.Name], Generated: generated}
-	links := installLinks(key.Name, text)
-	for i, l := range links {
-		is, err := (&Files{b.root}).Look(ctx, Key{Kind: File, Name: l})
-		if err != nil {
-			return c, err
-		}
-		c.Enabled = (i == 0 || c.Enabled) && is.Target != ""
+	links, err := b.links(key.Name)
+	if err != nil {
+		return Condition{}, err
 	}
-	return c, nil
+	var at []string
+	for _, l := range links {
+		from, _, _ := strings.Cut(l, arrow)
+		at = append(at, from)
+	}
+	return Condition{
+		Running: r.Running[key.Name], Enabled: len(links) > 0 || r.Enabled[key.Name], Generated: generated,
+		Links: strings.Join(links, "\n"), Stale: !slices.Equal(at, installLinks(key.Name, text)),
+	}, nil
 }
 
 // LookAll looks at several.
@@ -130,26 +154,49 @@ func (b *treeUnits) LookAll(ctx context.Context, names []string) (map[string]Con
 	return out, nil
 }
 
-// Make enables or disables the unit, and records whether it is to run.
-func (b *treeUnits) Make(_ context.Context, key Key, want Want) error {
+// Make makes exactly the links that enable the unit, or none, and records whether it
+// is to run.
+func (b *treeUnits) Make(ctx context.Context, key Key, want Want) error {
 	text, generated, err := b.text(key.Name)
 	if err != nil {
 		return err
 	}
-	links := installLinks(key.Name, text)
-	for _, l := range links {
-		if err := b.link(l, text, want.Enabled && !want.Absent); err != nil {
-			return err
+	next := map[string]string{}
+	asked := installLinks(key.Name, text)
+	switch {
+	case want.Links != "": // as it was found
+		for l := range strings.SplitSeq(want.Links, "\n") {
+			from, to, _ := strings.Cut(l, arrow)
+			next[from] = to
+		}
+	case want.Enabled:
+		for _, l := range asked {
+			next[l] = b.where(key.Name)
 		}
 	}
-	if !want.Enabled || want.Absent {
-		if err := b.unlinkStale(key.Name); err != nil {
+	links, err := b.links(key.Name)
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		from, to, _ := strings.Cut(l, arrow)
+		switch next[from] {
+		case to:
+			delete(next, from)
+		case "":
+			if err := b.unlink(from); err != nil {
+				return err
+			}
+		}
+	}
+	for from, to := range next {
+		if err := b.link(from, to); err != nil {
 			return err
 		}
 	}
 	return b.record.change(func(r *recorded) {
 		set(r.Running, key.Name, want.Running && !want.Absent)
-		set(r.Enabled, key.Name, want.Enabled && !want.Absent && len(links) == 0 && !generated)
+		set(r.Enabled, key.Name, want.Enabled && want.Links == "" && len(asked) == 0 && !generated)
 	})
 }
 
@@ -161,20 +208,16 @@ func set(m map[string]bool, name string, is bool) {
 	}
 }
 
-func (b *treeUnits) link(l, _ string, enable bool) error {
-	if !enable {
-		return b.unlink(l)
-	}
-	if err := b.root.MkdirAll(path.Dir(l), 0o755); err != nil {
+func (b *treeUnits) link(from, to string) error {
+	if err := b.root.MkdirAll(path.Dir(from), 0o755); err != nil {
 		return err
 	}
-	name := path.Base(l)
-	at, err := b.root.place(l)
+	at, err := b.root.place(from)
 	if err != nil {
 		return err
 	}
 	defer at.close()
-	return at.link(b.where(name), Owner{})
+	return at.link(to, Owner{})
 }
 
 // where is the path of a unit's text, which a link to it leads to.
@@ -201,32 +244,6 @@ func (b *treeUnits) unlink(l string) error {
 		return nil
 	}
 	return err
-}
-
-// unlinkStale removes links that an earlier text of the unit asked for.
-func (b *treeUnits) unlinkStale(name string) error {
-	dirs, err := b.root.ReadDir(unitDirs[0])
-	if err != nil {
-		return err
-	}
-	for _, d := range dirs {
-		if !strings.HasSuffix(d, ".wants") && !strings.HasSuffix(d, ".requires") {
-			continue
-		}
-		l := unitDirs[0] + "/" + d + "/" + name
-		at, err := b.root.place(l)
-		if err != nil {
-			continue
-		}
-		st, err := at.stat()
-		at.close()
-		if err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
-			if err := b.unlink(l); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Reread has nobody to tell in a tree.
