@@ -78,7 +78,7 @@ is written.
 			if asJSON {
 				return g.printJSON(view.OfPlan(r.Plan, args[0]))
 			}
-			ways, _ := firewall.Ways(n)
+			ways := firewall.Ways(n)
 			var opens []string
 			for _, w := range ways {
 				opens = append(opens, w.String())

@@ -23,10 +23,9 @@ const (
 	SameHostName         Code = "E0519"
 	RootWithKey          Code = "E0520"
 	NotARoot             Code = "E0521"
-	OpenFromNowhere      Code = "E0522"
-	OpenAtNoAddress      Code = "E0523"
-	NetworkUnknown       Code = "W0524"
-	WayInClosed          Code = "W0525"
+	NetworkRange         Code = "E0522"
+	NetworkUnknown       Code = "W0523"
+	WayInClosed          Code = "W0524"
 )
 
 var computedCodes = []Info{
@@ -105,11 +104,11 @@ there what is meant for the others; 0.0.0.0/0 is such a route too.`,
 		Wrong: `network: cidr: "10.86.0.0/16"
 assign: "mesh-wireguard": {}
 nodes: anchor: {wireguard: "anchor000000000000000000000000000000000000A=", endpoint: "203.0.113.7", routes: ["10.0.0.0/8"]}
-nodes: board: {wireguard: "board0000000000000000000000000000000000000A=", endpoint: "203.0.113.8", routes: ["10.13.1.0/24"]}`,
+nodes: board: {wireguard: "board0000000000000000000000000000000000000A=", endpoint: "203.0.113.8", routes: ["172.20.1.0/24"]}`,
 		Right: `network: cidr: "10.86.0.0/16"
 assign: "mesh-wireguard": {}
 nodes: anchor: {wireguard: "anchor000000000000000000000000000000000000A=", endpoint: "203.0.113.7", routes: ["10.13.0.0/24"]}
-nodes: board: {wireguard: "board0000000000000000000000000000000000000A=", endpoint: "203.0.113.8", routes: ["10.13.1.0/24"]}`,
+nodes: board: {wireguard: "board0000000000000000000000000000000000000A=", endpoint: "203.0.113.8", routes: ["172.20.1.0/24"]}`,
 	},
 	{
 		Code: RouteHidden, Rule: "CMP-1", Title: "route hidden by a site's own network",
@@ -415,25 +414,19 @@ provides: "certificate-authority": {
 resources: computed: roots: {kind: "trust", path: "/etc/ssl/mesh.pem"}`,
 	},
 	{
-		Code: OpenFromNowhere, Rule: "CMP-5", Title: "opened from nowhere known",
-		Explain: `A rule opens a port from machine, network, world, or a range of addresses.`,
+		Code: NetworkRange, Rule: "CMP-5", Title: "range of a network cannot be read",
+		Explain: `A module serves the range of its private network, from which a firewall knows who belongs to it. It is an address and a prefix
+length, at most 32 for IPv4 and 128 for IPv6.`,
 		Wrong: `nodes: anchor: assign: {firewall: {}, web: {}}
+nodes: anchor: {site: "house", assign: lan: {}, settings: lan: prefix: "192.168.1.0/42"}
+sites: house: {}
 // modules/web/web.cue
-resources: rule: web: {port: 80, from: "everywhere"}`,
+listens: http: {port: 80, fixed: true, reach: "network"}`,
 		Right: `nodes: anchor: assign: {firewall: {}, web: {}}
+nodes: anchor: {site: "house", assign: lan: {}, settings: lan: prefix: "192.168.1.0/24"}
+sites: house: {}
 // modules/web/web.cue
-resources: rule: web: {port: 80, from: "192.168.1.0/24"}`,
-	},
-	{
-		Code: OpenAtNoAddress, Rule: "CMP-5", Title: "not an address to be bound",
-		Explain: `What a port is bound to, or where a network is, is not written as an address or a range. The firewall would have to open it
-everywhere or nowhere.`,
-		Wrong: `nodes: anchor: assign: {firewall: {}, web: {}}
-// modules/web/web.cue
-listens: http: {port: 80, fixed: true, reach: "world", address: "eth0"}`,
-		Right: `nodes: anchor: assign: {firewall: {}, web: {}}
-// modules/web/web.cue
-listens: http: {port: 80, fixed: true, reach: "world", address: "203.0.113.7"}`,
+listens: http: {port: 80, fixed: true, reach: "network"}`,
 	},
 	{
 		Code: NetworkUnknown, Rule: "CMP-5", Title: "network without interface or range",

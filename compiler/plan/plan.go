@@ -145,5 +145,4 @@ type Open struct {
 	Container bool
 	Inside    int
 	Address   string
-	At        diag.Pos // of the listen or rule
 }

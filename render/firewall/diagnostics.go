@@ -8,24 +8,9 @@ import (
 	"meshc.dev/compiler/plan"
 )
 
-func fromNowhere(n *plan.Node, o plan.Open) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: diag.OpenFromNowhere, At: placeOf(o.At, n),
-		Message: fmt.Sprintf("%s opens %s from %q, which is neither machine, network nor world, nor a prefix such as 192.168.1.0/24",
-			instance(n, o.Instance), o.Name, o.From),
-	}
-}
-
-func badAddress(n *plan.Node, at diag.Pos, what, address string) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: diag.OpenAtNoAddress, At: placeOf(at, n),
-		Message: fmt.Sprintf("%s on %s is bound to %q, which is no address", what, n.Name, address),
-	}
-}
-
 func badPrefix(n *plan.Node, w plan.Network) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: diag.OpenAtNoAddress, At: n.At,
+		Code: diag.NetworkRange, At: n.At,
 		Message: fmt.Sprintf("%s serves %q as the range of the network %s, which is none", instance(n, w.Instance), w.Prefix, w.Network),
 	}
 }
@@ -50,13 +35,6 @@ func wayInClosed(n *plan.Node) diag.Diagnostic {
 		Message: fmt.Sprintf("the firewall of %s closes port 22, and no reserved port there says that it is ssh", n.Name),
 		Help:    `reserved: ports: "22": "sshd"`,
 	}
-}
-
-func placeOf(at diag.Pos, n *plan.Node) diag.Pos {
-	if at.IsValid() {
-		return at
-	}
-	return n.At
 }
 
 func instance(n *plan.Node, name string) addr.Instance {

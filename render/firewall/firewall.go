@@ -30,10 +30,9 @@ import (
 
 // Table renders a node's file. Nothing is rendered where something is refused.
 func Table(p *plan.Plan, n *plan.Node, c plan.Computed) ([]byte, diag.List) {
-	ways, l := Ways(n)
+	ways := Ways(n)
 	t := table{node: n, mesh: p.Mesh, hub: p.Hub != "" && p.Hub == n.Name, computed: c, ways: ways, tunnels: wireguard.Tunnels(n)}
-	l = append(l, t.findBridges()...)
-	l = append(l, t.findSources(p)...)
+	l := append(t.findBridges(), t.findSources(p)...)
 	if l.HasErrors() {
 		return nil, l.Sorted()
 	}

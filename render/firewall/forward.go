@@ -35,12 +35,17 @@ func (t *table) forward() {
 	for _, tun := range t.tunnels {
 		t.drop("iifname "+quoted(tun.Interface), "the mesh: only containers, the hub's and routes")
 	}
+	t.published()
+}
+
+// published judges what was redirected by the port that was asked for. All that is
+// open is open here too: a rule may name a port that a hand-written mapping publishes.
+func (t *table) published() {
 	t.text("\t}\n\n\t# what the container runtime has redirected, by the port that was asked for\n\tchain published {\n")
-	published := func(w Way) bool { return w.Container || w.Reserved }
-	for _, w := range t.where(func(w Way) bool { return published(w) && w.fromAnywhere() }) {
+	for _, w := range t.where(Way.fromAnywhere) {
 		t.text("\t\t" + w.redirected("accept") + "\n")
 	}
-	network := t.where(func(w Way) bool { return published(w) && w.From == "network" })
+	network := t.where(func(w Way) bool { return w.From == "network" })
 	if len(t.sources) > 0 && len(network) > 0 {
 		t.jump("published_network", "ct original ")
 	}

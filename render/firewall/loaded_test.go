@@ -65,6 +65,7 @@ func newLab(t *testing.T) lab {
 			ip daddr 10.86.0.1 tcp dport 20000 dnat to 10.88.0.2:5432
 			fib daddr type local tcp dport 20311 dnat to 10.88.0.2:3000
 			fib daddr type local tcp dport 20312 dnat to 10.88.0.2:2222
+			fib daddr type local tcp dport 9090 dnat to 10.88.0.2:80
 			fib daddr type local tcp dport 9080 dnat to 10.88.0.2:80
 			fib daddr type local tcp dport 8001 dnat to 10.88.0.2:81
 			fib daddr type local tcp dport 20700 dnat to 192.168.122.2:443
@@ -138,6 +139,7 @@ func (l lab) probes() []probe {
 		{l.outside, "tcp", "203.0.113.7:20312", "container", true},
 		{l.outside, "tcp", "203.0.113.7:20311", "container", false},
 		{l.outside, "tcp", "203.0.113.7:9080", "container", false}, // started by hand
+		{l.outside, "tcp", "203.0.113.7:9090", "container", true},  // started by hand, and opened by a rule
 		{l.outside, "tcp", "203.0.113.7:8001", "container", true},  // started by hand, and reserved
 		{l.outside, "tcp", "10.86.0.1:20000", "container", false},
 		{l.house, "tcp", "10.86.0.1:20000", "container", false},
@@ -207,6 +209,7 @@ func TestLoaded(t *testing.T) {
 	p, n := anchor()
 	n.Opens = append(n.Opens,
 		plan.Open{Instance: "api", Name: "http", Port: 20600, To: 20600, Protocol: "tcp", From: "machine"},
+		plan.Open{Instance: "store", Name: "web", Port: 9090, Protocol: "tcp", From: "world"},
 		plan.Open{Instance: "app", Name: "http", Port: 20700, To: 20700, Protocol: "tcp", From: "network", Container: true, Inside: 443})
 	b, ds := Table(p, n, plan.Computed{})
 	if len(ds) > 0 {

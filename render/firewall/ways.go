@@ -34,23 +34,20 @@ func (w Way) String() string {
 
 // Ways lists the ways in that a node has, by port: those of its instances, those of
 // its tunnels, and what the machine itself uses. What is bound to the loopback
-// address is no way in.
-func Ways(n *plan.Node) ([]Way, diag.List) {
-	var l diag.List
+// address is no way in, and neither is what cannot be read: settling refused that
+// before, and closed is the safe side.
+func Ways(n *plan.Node) []Way {
 	var out []Way
 	for _, r := range n.Reserved {
-		a, err := bound(r.Address)
-		if err != nil {
-			l = append(l, badAddress(n, r.At, "a reserved port", r.Address))
-		} else if !a.IsLoopback() {
+		if a, ok := bound(r.Address); ok {
 			out = append(out, Way{r.From, cmp.Or(r.To, r.From), r.Protocol, "world", cmp.Or(r.Reason, "reserved"), a, false, true})
 		}
 	}
 	for _, o := range n.Opens {
-		w, d, ok := opened(n, o)
-		l = append(l, d...)
-		if ok {
-			out = append(out, w)
+		a, ok := bound(o.Address)
+		from, known := openedFrom(o.From)
+		if ok && known {
+			out = append(out, Way{o.Port, cmp.Or(o.To, o.Port), o.Protocol, from, o.Instance + "/" + o.Name, a, o.Container, false})
 		}
 	}
 	for _, t := range wireguard.Tunnels(n) {
@@ -64,42 +61,33 @@ func Ways(n *plan.Node) ([]Way, diag.List) {
 		}
 	}
 	slices.SortFunc(out, compare)
-	return slices.Compact(out), l
+	return slices.Compact(out)
 }
 
-// opened reads what an instance opens; false where it is no way in.
-func opened(n *plan.Node, o plan.Open) (Way, diag.List, bool) {
-	a, err := bound(o.Address)
-	if err != nil {
-		return Way{}, diag.List{badAddress(n, o.At, o.Instance+"/"+o.Name, o.Address)}, false
-	}
-	from := o.From
+// openedFrom reads from where something is open.
+func openedFrom(from string) (string, bool) {
 	switch from {
 	case "machine", "network", "world":
-	default:
-		p, err := netip.ParsePrefix(from)
-		if err != nil {
-			return Way{}, diag.List{fromNowhere(n, o)}, false
-		}
-		from = p.Masked().String()
+		return from, true
 	}
-	w := Way{o.Port, cmp.Or(o.To, o.Port), o.Protocol, from, o.Instance + "/" + o.Name, a, o.Container, false}
-	return w, nil, !a.IsLoopback()
+	p, err := netip.ParsePrefix(from)
+	return p.Masked().String(), err == nil
 }
 
-// bound reads the address that something is bound to; the zero Addr is every address.
-func bound(s string) (netip.Addr, error) {
+// bound reads the address that something can be reached at: the zero Addr for every
+// address, false where nobody else comes to it.
+func bound(s string) (netip.Addr, bool) {
 	if s == "" {
-		return netip.Addr{}, nil
+		return netip.Addr{}, true
 	}
 	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
-	if err != nil || a.Zone() != "" {
-		return netip.Addr{}, fmt.Errorf("not an address: %q", s)
+	switch {
+	case err != nil || a.Zone() != "" || a.IsLoopback():
+		return netip.Addr{}, false
+	case a.IsUnspecified():
+		return netip.Addr{}, true
 	}
-	if a.IsUnspecified() {
-		return netip.Addr{}, nil
-	}
-	return a.Unmap(), nil
+	return a.Unmap(), true
 }
 
 func compare(a, b Way) int {
