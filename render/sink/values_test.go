@@ -16,7 +16,7 @@ var nasty = []string{
 	"a #b", "a#b", "a;b", "#x", ";y", " lead", "trail ", "\ttab", "tab\tinside", "a\r\nb\nc", "a\nb", "\n", "\n\n", "end\n", "end\r", "a\rb", "\r\n", "  two\n   three\n\tfour\n ", "\\", "a\\", "a\\\\", "a\\.b", "C:\\x",
 	"\"", "'", "it's \"q\"", "\"\"\"", "'''", "\"quoted\"", "'quoted'", "$HOME", "${x}", "$$", "$", "a$", "$a", "%", "%%", "%h", "50%20off", "%(x)s", "--x=1 --y=2", "`ls`",
 	"p&|\\\"#'%${x}\n", `s7@o8\p="u$0#!`, "p@ss/#?[%25]:", "[section]", "[", "]", "{}", "{a: b}", "[a, b]", "a,b", "a=b", "E_ALL", "PHP_VERSION", "INF",
-	"é", "日本", "😀", "\u0085", "\u00a0", "\u2028", "\ufeff", "\ufeffbom", "\ufffe", "\U0001ffff", "\u0080", "\x7f", "\x1b[0m", "\x00", "a\x00b", "\x01", "\xff", "\xff\xfe\x00", "\xed\xa0\x80",
+	"é", "日本", "😀", "\u0085", "\u00a0", "\u2028", "\ufeff", "\ufeffbom", "\ufffe", "\U0001ffff", "\u0080", "\x7f", "\x1b[0m", "\x00", "a\x00b", "\x01", "\b", "a\fb\v\a", "\xff", "\xff\xfe\x00", "\xed\xa0\x80",
 	"http://x:80/a?b=c#d", "/var/lib/x", "user@host", "<tag>&amp;", "//x", "/* x */",
 }
 

@@ -22,6 +22,8 @@ curl curl
 systemd-analyze systemd
 ssh-keygen openssh-client
 age age
+php php-cli
+/usr/lib/python3/dist-packages/yaml python3-yaml
 git git
 '
 
