@@ -146,9 +146,9 @@ func (r *run) changesHands(p string) bool {
 	})
 }
 
-// begin clears away what a run that was killed has left, and writes down which
-// bundle the machine is on its way to.
+// begin clears away what a run that was killed has left.
 func (r *run) begin(context.Context) error {
+	r.host.Machine.Accounts.Clear()
 	for _, t := range r.state.Things {
 		switch t.Kind {
 		case machine.File:

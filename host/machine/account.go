@@ -206,12 +206,13 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		if row == nil {
 			uid := want.UID
 			if uid == 0 {
-				uid = freeNumber(name, want.System, passwd, groups)
+				// A group of its name may be there from a run that was cut short.
+				uid = freeNumber(name, want.System, passwd, groups.drop(name))
 			}
 			row = []string{name, "x", strconv.Itoa(uid), strconv.Itoa(uid), "", "/nonexistent", "/usr/sbin/nologin"}
 			passwd = append(passwd, row)
 			if shadow != nil {
-				shadow = append(shadow, []string{name, "!*", "", "", "", "", "", "", ""})
+				shadow = append(shadow.drop(name), []string{name, "!*", "", "", "", "", "", "", ""})
 			}
 			if want.Group == "" || want.Group == name {
 				if g := groups.row(name, 3); g != nil {
@@ -232,7 +233,24 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		}
 		groups.setMember(name, splitList(want.Groups))
 	}
-	return errors.Join(a.write(groupFile, groups, 0o644), a.write(passwdFile, passwd, 0o644), a.write(shadowFile, shadow, 0o640))
+	// Last comes the file by which it is told whether the user is as wanted.
+	for _, f := range []struct {
+		name  string
+		table table
+		mode  uint32
+	}{{groupFile, groups, 0o644}, {shadowFile, shadow, 0o640}, {passwdFile, passwd, 0o644}} {
+		if err := a.write(f.name, f.table, f.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Clear removes what a run that was killed has left beside the files of accounts.
+func (a *Accounts) Clear() {
+	for _, p := range []string{groupFile, shadowFile, passwdFile} {
+		(&Files{a.root}).Clear(p)
+	}
 }
 
 // GIDOf finds the number of the user's own group.

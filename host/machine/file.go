@@ -168,7 +168,12 @@ func (p place) stageFile(content []byte, o Owner, mode uint32) error {
 		err = unix.Fchmod(fd, mode)
 	}
 	if err == nil {
-		_, err = f.Write(content)
+		step("write " + p.path)
+		_, err = f.Write(content[:len(content)/2])
+	}
+	if err == nil {
+		step("written half " + p.path)
+		_, err = f.Write(content[len(content)/2:])
 	}
 	if err == nil && mode&0o6000 != 0 {
 		err = unix.Fchmod(fd, mode) // writing took setuid and setgid away
@@ -180,6 +185,7 @@ func (p place) stageFile(content []byte, o Owner, mode uint32) error {
 		p.discard()
 		return p.err("write", unwrapPath(err))
 	}
+	step("staged " + p.path)
 	return nil
 }
 

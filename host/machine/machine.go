@@ -220,3 +220,10 @@ func (m *Machine) Close() error { return m.Root.Close() }
 // CanChown says whether files can be given to others; without that right a tree's
 // files belong to whoever made them.
 func CanChown() bool { return os.Geteuid() == 0 }
+
+// step is where a test ends the process.
+var step = func(string) {}
+
+// OnStep is for tests, which end the process at a step of their choice. The function
+// must be set before a machine is used.
+func OnStep(f func(string)) { step = f }
