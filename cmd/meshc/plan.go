@@ -6,22 +6,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"meshc.dev/compiler"
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
-	"meshc.dev/compiler/settle"
 	"meshc.dev/compiler/view"
+	"meshc.dev/render/build"
 	"meshc.dev/render/firewall"
 )
 
 // compiled compiles the mesh for a command that only looks at it.
-func (g *globals) compiled() (*compiler.Result, bool, error) {
+func (g *globals) compiled() (*build.Outcome, bool, error) {
 	asJSON, err := g.asJSON()
 	if err != nil {
 		return nil, false, err
 	}
-	r, ds, err := g.compile(settle.Mode{})
+	r, ds, err := g.look()
 	if err != nil {
 		return nil, false, err
 	}
@@ -29,7 +28,7 @@ func (g *globals) compiled() (*compiler.Result, bool, error) {
 }
 
 // node finds a node of the plan, or says which there are.
-func (g *globals) node(r *compiler.Result, name string) (*plan.Node, error) {
+func (g *globals) node(r *build.Outcome, name string) (*plan.Node, error) {
 	if n := r.Plan.Node(addr.Node(name)); n != nil {
 		return n, nil
 	}

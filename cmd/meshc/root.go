@@ -62,7 +62,7 @@ runs and who talks to whom. It writes one bundle per machine.
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.AddCommand(
 		initCommand(g), checkCommand(g), lockCommand(g), buildCommand(g), planCommand(g), whyCommand(g), impactCommand(g),
-		catalogCommand(g), explainCommand(g), versionCommand(g),
+		rotateCommand(g), acceptCommand(g), holdersCommand(g), retireCommand(g), catalogCommand(g), explainCommand(g), versionCommand(g),
 	)
 	c.CompletionOptions.HiddenDefaultCmd = false
 	for _, sub := range c.Commands() {

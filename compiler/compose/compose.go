@@ -17,6 +17,7 @@ import (
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/settle"
+	"meshc.dev/compiler/vault"
 )
 
 // Composed is the plan, and what settling has to know of it besides.
@@ -24,8 +25,8 @@ type Composed struct {
 	Plan *plan.Plan
 	// Mappings are port mappings that authors wrote whole, which are claims too (PRT-4).
 	Mappings []settle.Mapping
-	// Secrets that the plan places, by key; package vault decides on each.
-	Secrets []Secret
+	// Secrets are those that the plan places; package vault decides on each.
+	Secrets vault.Demand
 }
 
 type composer struct {

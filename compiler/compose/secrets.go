@@ -4,98 +4,94 @@ import (
 	"cmp"
 	"slices"
 
-	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/exchange"
 	"meshc.dev/compiler/plan"
+	"meshc.dev/compiler/vault"
+	"meshc.dev/render/seal"
 )
 
-// Secret is one secret of the mesh and who holds it.
-type Secret struct {
-	Key      string
-	Ends     []End
-	Supplied bool
-	// Supply is what `meshc accept` calls it: a licence, or NODE/INSTANCE/NEED.
-	Supply string
-	Format string
-	Length int
-	At     diag.Pos
-}
-
-// End is a holder of a secret.
-type End struct {
-	Holder    addr.Instance
-	Role      string // consumer, provider or holder
-	Recipient string
-	At        diag.Pos
-}
-
-func credentialKey(p addr.Pair) string { return "credential " + p.String() }
-
-func secretKey(t exchange.Taken) string {
+// secretName names the credential of a requirement, or the secret of a licence.
+func secretName(t exchange.Taken) vault.Name {
 	if t.Answer.Licence != "" {
-		return "licence " + t.Answer.Licence
+		return vault.Licence(t.Answer.Licence)
 	}
-	return credentialKey(t.Pair)
+	return vault.Credential(t.Pair)
 }
 
-// needKey names a need: one per instance, or one for all instances of a module in its scope (SEC-4).
-func needKey(i *exchange.Instance, n evaluate.Need, site string) string {
+// needName names a need: one per instance, or one for all instances of a module in its scope (SEC-4).
+func needName(i *exchange.Instance, n evaluate.Need, site string) vault.Name {
+	name := vault.Need(i.Addr, n.Name)
 	switch n.Scope {
 	case "site":
-		return "need site " + site + " " + i.Module.Name + " " + n.Name
+		name = vault.SharedNeed(i.Module.Name, n.Name, site)
 	case "mesh":
-		return "need mesh " + i.Module.Name + " " + n.Name
+		name = vault.SharedNeed(i.Module.Name, n.Name, "")
 	}
-	return "need " + i.Addr.String() + " " + n.Name
+	if n.Supplied {
+		name = vault.Supplied(name)
+	}
+	return name
 }
 
-// secrets collects every secret of the plan with all its holders, by key.
-func (c *composer) secrets(p *plan.Plan) []Secret {
-	byKey := map[string]*Secret{}
+// secrets is every secret that the plan places, with all its holders, and the
+// keys that those have.
+func (c *composer) secrets(p *plan.Plan) vault.Demand {
+	d := vault.Demand{Mesh: p.Mesh}
+	for _, r := range c.mesh.Recovery {
+		d.Recovery = append(d.Recovery, vault.Key{Recipient: r.Value, At: r.At})
+	}
+	byKey := map[string]*vault.Want{}
 	for k, n := range c.x.Nodes {
-		spec := n.Spec
+		node := vault.Node{Name: n.Name, Recipient: n.Spec.Recipient.Value, At: n.Spec.Recipient.At}
+		if !node.At.IsValid() {
+			node.At = n.Spec.At
+		}
+		d.Nodes = append(d.Nodes, node)
 		for j, i := range n.Instances {
+			want := func(name vault.Name, at diag.Pos) *vault.Want {
+				w := byKey[name.String()]
+				if w == nil {
+					w = &vault.Want{Name: name, At: at}
+					byKey[name.String()] = w
+				}
+				return w
+			}
+			for _, t := range i.Taken {
+				if t.Secret {
+					at := i.At
+					if l := c.mesh.Licences[t.Answer.Licence]; l != nil {
+						at = l.At
+					}
+					want(secretName(t), at)
+				}
+			}
+			for _, need := range i.Told.Needs {
+				w := want(needName(i, need, n.Spec.Site.Value), i.At)
+				w.Format, w.Length = seal.Format(need.Format), need.Length
+			}
 			for _, r := range p.Nodes[k].Instances[j].Resources {
 				if r.Secret == nil {
 					continue
 				}
-				s := byKey[r.Secret.Key]
-				if s == nil {
-					s = &Secret{Key: r.Secret.Key, Format: "password", Length: 32, At: r.At}
-					byKey[r.Secret.Key] = s
+				w := byKey[r.Secret.Key]
+				if w == nil { // a provider is composed before its consumer was looked at
+					name, err := vault.ParseName(r.Secret.Key)
+					if err != nil {
+						panic(err) // written by secretName
+					}
+					w = want(name, i.At)
 				}
-				end := End{i.Addr, r.Secret.Role, spec.Recipient.Value, spec.At}
-				if spec.Recipient.At.IsValid() {
-					end.At = spec.Recipient.At
-				}
-				if !slices.ContainsFunc(s.Ends, func(o End) bool { return o.Holder == end.Holder && o.Role == end.Role }) {
-					s.Ends = append(s.Ends, end)
-				}
-			}
-			for _, need := range i.Told.Needs {
-				s := byKey[needKey(i, need, spec.Site.Value)]
-				s.Supplied, s.Format, s.Length = need.Supplied, need.Format, need.Length
-				if need.Supplied && s.Supply == "" {
-					s.Supply = string(i.Addr.Node) + "/" + i.Addr.Name + "/" + need.Name
-				}
-			}
-			for _, t := range i.Taken {
-				if l := t.Answer.Licence; l != "" && t.Secret {
-					s := byKey["licence "+l]
-					s.Supplied, s.Supply, s.At = true, l, c.mesh.Licences[l].At
-				}
+				w.Ends = append(w.Ends, vault.End{Holder: i.Addr, Role: seal.Role(r.Secret.Role), At: i.At})
 			}
 		}
 	}
-	var out []Secret
-	for _, s := range byKey {
-		slices.SortFunc(s.Ends, func(a, b End) int { return cmp.Or(a.Holder.Compare(b.Holder), cmp.Compare(a.Role, b.Role)) })
-		out = append(out, *s)
+	for _, w := range byKey {
+		d.Wants = append(d.Wants, *w)
 	}
-	slices.SortFunc(out, func(a, b Secret) int { return cmp.Compare(a.Key, b.Key) })
-	return out
+	slices.SortFunc(d.Wants, func(a, b vault.Want) int { return cmp.Compare(a.Name.String(), b.Name.String()) })
+	return d
 }
 
 // roots are what certificate authorities of the mesh serve as `root` (CMP-3).

@@ -7,6 +7,8 @@ import (
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/exchange"
 	"meshc.dev/compiler/plan"
+	"meshc.dev/compiler/vault"
+	"meshc.dev/render/seal"
 )
 
 // written are the resources that the compiler writes for an instance: what it is
@@ -22,13 +24,16 @@ func (b *builder) written(i *exchange.Instance) []plan.Resource {
 			out = append(out, b.file(id("file", "binds."+q.Label), q.At, q.Binds, "0644", bindingFile(t, q)))
 		}
 		if t.Secret {
-			key, role := secretKey(t), "consumer"
-			out = append(out, b.secret(id("secret", "requires."+q.Label), q.At, q.Secret, key, role))
+			role := seal.Consumer
+			if t.Answer.Licence != "" {
+				role = seal.Holder
+			}
+			out = append(out, b.secret(id("secret", "requires."+q.Label), q.At, q.Secret, secretName(t), role))
 		}
 	}
 	for _, n := range i.Told.Needs {
 		target := n.Target
-		out = append(out, b.secret(id("secret", "needs."+n.Name), n.At, &target, needKey(i, n, b.node.Spec.Site.Value), "holder"))
+		out = append(out, b.secret(id("secret", "needs."+n.Name), n.At, &target, needName(i, n, b.node.Spec.Site.Value), seal.Holder))
 	}
 	for k := range i.Told.Provides {
 		out = append(out, b.provided(i, &i.Told.Provides[k])...)
@@ -71,7 +76,7 @@ func (b *builder) provided(i *exchange.Instance, p *evaluate.Provide) []plan.Res
 	})
 	for _, g := range given {
 		target := &evaluate.Target{Path: g.Secret, Owner: p.Secrets.Owner, Group: p.Secrets.Group}
-		out = append(out, b.secret(id("secret", "provides."+p.Name+"."+g.As), p.At, target, credentialKey(g.Pair), "provider"))
+		out = append(out, b.secret(id("secret", "provides."+p.Name+"."+g.As), p.At, target, vault.Credential(g.Pair), seal.Provider))
 	}
 	return out
 }
@@ -116,8 +121,8 @@ func (b *builder) file(id addr.Resource, at diag.Pos, t *evaluate.Target, mode s
 }
 
 // secret is the place of one secret; without a target the machine keeps it only to fill it in.
-func (b *builder) secret(id addr.Resource, at diag.Pos, t *evaluate.Target, key, role string) plan.Resource {
-	s := &plan.Secret{Key: key, Role: role, Mode: "0600"}
+func (b *builder) secret(id addr.Resource, at diag.Pos, t *evaluate.Target, name vault.Name, role seal.Role) plan.Resource {
+	s := &plan.Secret{Key: name.String(), Role: string(role), Mode: "0600", Supplied: name.IsSupplied()}
 	if t != nil {
 		b.checkTarget(id, at, t)
 		s.Path, s.Owner, s.Group = t.Path, t.Owner, t.Group

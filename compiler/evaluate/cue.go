@@ -37,8 +37,7 @@ type compiled struct {
 	value     cue.Value
 	ds        diag.List
 	settings  cue.Value // closed: an unknown key is refused at any depth
-	early     []string  // inputs that the interface reads
-	exchange  []string  // inputs that serves and contributes read
+	exchange  []string  // inputs that the interface reads, with serves and contributes
 	resources []string  // inputs that the resources read
 	secrets   bool      // resources read secrets or needs
 	reads     *load.Reads
@@ -59,8 +58,6 @@ func (c *CUE) compiled(m *load.Module) *compiled {
 			return
 		}
 		k.reads = load.NewReads(m.Files)
-		k.early = paths(k.reads.Of("settings"), k.reads.Interface("requires"), k.reads.Interface("provides"),
-			k.reads.Interface("claims"), k.reads.Interface("listens"), k.reads.Interface("needs"))
 		k.exchange = paths(k.reads.Of("settings", "requires", "provides", "claims", "listens", "needs"))
 		k.resources = paths(k.reads.Of("settings", "resources"))
 		for _, p := range k.resources {
@@ -84,14 +81,14 @@ func (c *CUE) Interface(m *load.Module, in Inputs) (*Interface, diag.List) {
 	if k.ds.HasErrors() {
 		return nil, k.ds
 	}
-	key := in.key(m, k.early, "interface")
+	in.Ports, in.Addresses, in.Bindings, in.Secrets, in.Needs, in.Consumers = nil, nil, nil, nil, nil, nil
+	key := in.key(m, k.exchange, "interface")
 	if i, ok := c.interfaces.get(key); ok {
 		return i, nil
 	}
 	if ds := c.checkSettings(k, in); ds.HasErrors() {
 		return nil, ds
 	}
-	in.Ports, in.Addresses, in.Bindings, in.Secrets, in.Needs, in.Consumers = nil, nil, nil, nil, nil, nil
 	v := c.fill(k.value, in, 0)
 	i, ds := readInterface(k, v, in)
 	if !ds.HasErrors() {

@@ -95,10 +95,11 @@ type Require struct {
 
 // Condition is one value that a requirement asks of what is served.
 type Condition struct {
-	Path []string
-	Want cue.Value
-	Text string // as a person reads it
-	At   diag.Pos
+	Path  []string
+	Value data.Value // what it has to be, or
+	Want  cue.Value  // what it has to fit, where that is no single value
+	Text  string     // as a person reads it
+	At    diag.Pos
 }
 
 // Provide is a provision. Serves holds what is known of it; Whole says that is all of it.

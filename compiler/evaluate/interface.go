@@ -58,7 +58,7 @@ func (r *reader) text(v cue.Value, otherwise string, path ...string) string {
 
 func readInterface(k *compiled, v cue.Value, in Inputs) (*Interface, diag.List) {
 	r := &reader{module: k.module.Name}
-	i := &Interface{value: v}
+	i := &Interface{}
 	var whole bool
 	i.Settings, whole = cuedata.Known(v.LookupPath(cue.ParsePath("settings")))
 	if i.Settings.Kind() == data.Absent {
@@ -85,6 +85,11 @@ func readInterface(k *compiled, v cue.Value, in Inputs) (*Interface, diag.List) 
 		}
 		i.Provides = append(i.Provides, p)
 	})
+	// A filled module takes some hundred kilobytes: it is kept only where something is
+	// still to be asked of it.
+	if slices.ContainsFunc(i.Provides, func(p Provide) bool { return p.Derives || p.Accepts.Exists() }) {
+		i.value = v
+	}
 	slices.SortFunc(i.Listens, func(a, b Listen) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(i.Claims, func(a, b Claim) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(i.Needs, func(a, b Need) int { return strings.Compare(a.Name, b.Name) })
@@ -186,13 +191,13 @@ func conditions(v cue.Value, path []string) []Condition {
 		}
 		return out
 	}
-	text := ""
+	c := Condition{Path: path, At: load.ValueAt(v)}
 	if x, err := cuedata.From(v); err == nil {
-		text = x.String()
+		c.Value, c.Text = x, strings.Join(path, ".")+": "+x.String()
 	} else {
-		text = load.Format(v)
+		c.Want, c.Text = v, strings.Join(path, ".")+": "+load.Format(v)
 	}
-	return []Condition{{Path: path, Want: v, Text: strings.Join(path, ".") + ": " + text, At: load.ValueAt(v)}}
+	return []Condition{c}
 }
 
 func (r *reader) provide(name string, v cue.Value) Provide {

@@ -18,6 +18,7 @@ import (
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/resolve"
 	"meshc.dev/compiler/settle"
+	"meshc.dev/compiler/vault"
 )
 
 // Exchanged is a mesh in which every end knows what it is told.
@@ -181,7 +182,7 @@ func (x *exchanger) give() {
 				provide := p.Told.Provision(t.Answer.Provision)
 				g := Given{Pair: t.Pair, By: i, As: t.As, At: t.at, Values: t.values, Derived: derivedOf(t, provide)}
 				if provide.Credential && provide.Secrets != nil {
-					g.Secret = provide.Secrets.Path + "/" + CredentialFile(t.Pair.Consumer)
+					g.Secret = provide.Secrets.Path + "/" + vault.ConsumerFile(t.Pair.Consumer)
 				}
 				p.Given[provide.Name] = append(p.Given[provide.Name], g)
 			}
@@ -198,12 +199,6 @@ func (x *exchanger) give() {
 			}
 		}
 	}
-}
-
-// CredentialFile names the file of a consumer's credential at its provider: after
-// the whole consumer, so that no two share one (SEC-3).
-func CredentialFile(c addr.Consumer) string {
-	return string(c.Instance.Node) + "." + c.Instance.Name + "." + c.Label
 }
 
 // Entries are consumers as `receives` lists them (CON-3); secrets says whether

@@ -17,6 +17,13 @@ import (
 type decoder struct {
 	faulty bool
 	ds     diag.List
+	read   *Mesh
+}
+
+// isFaulty decodes a mesh and says whether that failed.
+func (d *decoder) isFaulty(v cue.Value) bool {
+	d.read = d.mesh(v)
+	return d.faulty
 }
 
 // each calls f for every field of a struct.
@@ -79,6 +86,7 @@ func (d *decoder) name(s string) string {
 
 func (d *decoder) mesh(v cue.Value) *Mesh {
 	m := &Mesh{
+		Ports: Ports{From: 20000, To: 29999},
 		Sites: map[string]*Site{}, Groups: map[string]*Group{}, Nodes: map[addr.Node]*Node{}, Licences: map[string]*Licence{},
 		Moved: Moved{map[string]Text{}, map[string]Text{}},
 	}
@@ -140,6 +148,9 @@ func (d *decoder) mesh(v cue.Value) *Mesh {
 			d.layer(&m.Layer, name, v)
 		}
 	})
+	if m.Domain == "" {
+		m.Domain = m.Name + ".mesh"
+	}
 	if m.CIDR.Value != "" {
 		if _, err := netip.ParsePrefix(m.CIDR.Value); err != nil {
 			d.ds = append(d.ds, badAddress(m.CIDR, "an address range such as 10.86.0.0/16"))

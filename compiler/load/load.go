@@ -81,11 +81,19 @@ func loadMesh(t tree, ctx *cue.Context, opts Options) (*Mesh, diag.List) {
 	if !ok {
 		return nil, diag.List{notAMesh(diag.Pos{File: t.under(".")[0], Line: 1, Column: 1})}
 	}
+	// The schema says whether the mesh holds; without it every value stands where its
+	// author wrote it, and not where the schema declares it.
 	err := v.Validate()
+	loose := ctx.BuildInstance(instances(t, true, opts.Tags, ".")[0])
 	d := &decoder{}
-	mesh := d.mesh(v)
+	mesh := d.mesh(loose)
+	if err == nil && d.faulty {
+		// A mesh may read what only the schema says, such as another node's default.
+		if again := (&decoder{}); !again.isFaulty(v) {
+			d, mesh = again, again.read
+		}
+	}
 	if err != nil || d.faulty {
-		loose := ctx.BuildInstance(instances(t, true, opts.Tags, ".")[0])
 		ds := Checker{
 			Subject: "the mesh", Unknown: unknownField("the mesh"), Missing: missingField("the mesh"),
 		}.Check(def, loose)

@@ -46,7 +46,20 @@ func keyAt(v cue.Value) diag.Pos {
 			return at
 		}
 	}
-	return PosOf(v.Pos())
+	if at := PosOf(v.Pos()); at.IsValid() {
+		return at
+	}
+	// where the schema says something of the field too, the value is of several
+	// parts, and the one that a person wrote is among them
+	_, parts := v.Expr()
+	for _, part := range parts {
+		if f, ok := part.Source().(*ast.Field); ok {
+			if at := span(f.Label); at.IsValid() {
+				return at
+			}
+		}
+	}
+	return diag.Pos{}
 }
 
 func valueAt(v cue.Value) diag.Pos {

@@ -121,7 +121,8 @@ type Secret struct {
 	Sealed     string // the blob's name under sealed/, empty where it was not made
 	Generation int
 	Blob       []byte
-	Supplied   bool // by a person, so of any bytes
+	Recipient  string // fingerprint of the key that it is sealed to
+	Supplied   bool   // by a person, so of any bytes
 }
 
 // Computed is worked out by render from the whole plan.

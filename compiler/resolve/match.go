@@ -48,8 +48,11 @@ func conditionFails(c evaluate.Condition, p *evaluate.Provide) string {
 		}
 		return "serves no " + path
 	}
-	if want, err := cuedata.From(c.Want); err == nil && want.Equal(got) {
-		return ""
+	if c.Value.Kind() != data.Absent {
+		if c.Value.Equal(got) {
+			return ""
+		}
+		return "serves " + path + " " + got.String()
 	}
 	u := c.Want.Unify(c.Want.Context().BuildExpr(cuedata.Expr(got)))
 	if u.Validate(cue.Concrete(true)) == nil {

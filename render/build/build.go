@@ -1,0 +1,144 @@
+// Package build is the way from a mesh's folder to its bundles that `check`,
+// `plan`, `lock` and `build` share: read the lock and the sealed store, compile,
+// decide on every secret, make what is missing, render. Whatever is refused is
+// refused before anything is written. Look changes nothing; Begin holds the folder until
+// its Run is committed or closed.
+package build
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"os"
+
+	"meshc.dev/compiler"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/history"
+	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/lock"
+	"meshc.dev/compiler/settle"
+	"meshc.dev/compiler/vault"
+	"meshc.dev/render"
+	"meshc.dev/render/bundle"
+)
+
+// Options of a run.
+type Options struct {
+	Dir     string // the mesh's folder
+	Tags    []string
+	Version string
+	// Owner tells another process that waits for the folder who has it.
+	Owner vault.Owner
+	// Settle and Seal are what may be done about what is missing.
+	Settle settle.Mode
+	Seal   vault.Mode
+	// Random gives sources of random bytes; crypto/rand where it is nil.
+	Random func() io.Reader
+}
+
+// Outcome is what a run came to: as much as the diagnostics allow.
+type Outcome struct {
+	*compiler.Result
+	// Reviewed is what was decided of every secret; Change the lock and blobs as they are to be.
+	Reviewed *vault.Plan
+	Change   *vault.Change
+}
+
+// Look compiles a mesh and settles and makes nothing that would be kept.
+func Look(o Options) (*Outcome, diag.List, error) {
+	view, err := vault.Open(o.Dir).Read()
+	if err != nil {
+		return nil, nil, err
+	}
+	return run(context.Background(), o, view)
+}
+
+// Run is a compilation that holds the mesh's folder.
+type Run struct {
+	*Outcome
+	session *vault.Session
+}
+
+// Begin compiles a mesh to be written. The run has to be closed.
+func Begin(ctx context.Context, o Options) (*Run, diag.List, error) {
+	session, err := vault.Open(o.Dir).Begin(ctx, o.Owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, ds, err := run(ctx, o, session.View)
+	if err != nil {
+		_ = session.Close()
+		return nil, ds, err
+	}
+	return &Run{out, session}, ds, nil
+}
+
+// Commit writes the lock and the sealed store, both or neither.
+func (r *Run) Commit() error { return r.session.Commit(r.Change) }
+
+// CommitOther writes a change that was made from this run's demand.
+func (r *Run) CommitOther(c *vault.Change) error { return r.session.Commit(c) }
+
+// Close lets the folder go.
+func (r *Run) Close() error { return r.session.Close() }
+
+func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List, error) {
+	in := compiler.Input{
+		FS: os.DirFS(o.Dir), Options: load.Options{Tags: o.Tags, Version: o.Version}, Mode: o.Settle, Lock: view.Lock,
+	}
+	if repo, ok := history.Open(o.Dir); ok {
+		in.Head, in.FirstParent = repo.Locks()
+	}
+	result, ds := compiler.Compile(in)
+	out := &Outcome{Result: result}
+	if ds.HasErrors() {
+		return out, ds, nil
+	}
+	if in.Head != nil {
+		o.Seal.Head, _ = lock.Read(lock.File, in.Head)
+	}
+	plan, vds, err := vault.Review(result.Secrets, result.Lock, view, o.Seal)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Reviewed = plan
+	ds = append(ds, vds...).Sorted()
+	if ds.HasErrors() {
+		return out, ds, nil
+	}
+	random := o.Random
+	if random == nil {
+		random = func() io.Reader { return rand.Reader }
+	}
+	out.Change, err = plan.Make(ctx, random)
+	if err != nil {
+		return nil, nil, err
+	}
+	compiler.Place(result.Plan, out.Change)
+	return out, ds, nil
+}
+
+// Bundles renders the outcome. Where it is to be written, origin says where it comes from.
+func (o *Outcome) Bundles(origin render.Origin) ([]*bundle.Bundle, diag.List) {
+	return render.New(o.Plan, origin).All()
+}
+
+// Origin is where a build of a folder comes from.
+func Origin(dir, version string) render.Origin {
+	o := render.Origin{Version: version}
+	if repo, ok := history.Open(dir); ok {
+		o.Commit, o.Serial = repo.Provenance()
+	}
+	return o
+}
+
+// Review decides on the run's secrets again, in another mode.
+func (r *Run) Review(m vault.Mode) (*vault.Plan, diag.List, error) {
+	m.Head = nil
+	return vault.Review(r.Secrets, r.Lock, r.session.View, m)
+}
+
+// Make makes what a review says, from crypto/rand.
+func Make(ctx context.Context, p *vault.Plan) (*vault.Change, error) {
+	return p.Make(ctx, func() io.Reader { return rand.Reader })
+}
