@@ -83,7 +83,7 @@ func (c *composer) node(n *exchange.Node) composedNode {
 	s := n.Spec
 	out := composedNode{plan: &plan.Node{
 		Name: n.Name, At: s.At, Site: s.Site.Value, Managed: s.Managed, Runtime: s.Runtime, Recipient: s.Recipient.Value,
-		WireGuard: s.WireGuard.Value, Endpoint: s.Endpoint.Value, Address: n.Address, MTU: 1500,
+		WireGuard: s.WireGuard.Value, Endpoint: s.Endpoint.Value, EndpointAt: s.Endpoint.At, Address: n.Address, MTU: 1500,
 		Reserved: c.x.Settled.Reserved[n.Name], Networks: n.Networks,
 	}}
 	if site := c.mesh.Sites[s.Site.Value]; site != nil {
@@ -95,6 +95,7 @@ func (c *composer) node(n *exchange.Node) composedNode {
 	for _, r := range s.Routes {
 		if prefix, err := netip.ParsePrefix(r.Value); err == nil {
 			out.plan.Routes = append(out.plan.Routes, prefix.Masked())
+			out.plan.RoutesAt = append(out.plan.RoutesAt, r.At)
 		}
 	}
 	b := &builder{composer: c, node: n, out: &out}
