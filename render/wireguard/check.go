@@ -38,10 +38,12 @@ func (w *network) checkMembers() diag.List {
 func (w *network) checkRoutes() diag.List {
 	var l diag.List
 	var all []route
+	refused := map[netip.Prefix]bool{}
 	for _, m := range w.members {
 		for _, r := range m.routes {
 			if d, bad := w.overMesh(r); bad {
 				l = append(l, d)
+				refused[r.prefix] = true
 			}
 			all = append(all, r)
 		}
@@ -53,7 +55,11 @@ func (w *network) checkRoutes() diag.List {
 			around = around[:len(around)-1]
 		}
 		if len(around) > 0 { // of another node: those within one's own are not kept
-			l = append(l, routesOverlap(around[len(around)-1], r))
+			outer := around[len(around)-1]
+			// What lies within a route that is refused already may be right.
+			if !refused[outer.prefix] || outer.prefix == r.prefix {
+				l = append(l, routesOverlap(outer, r))
+			}
 		}
 		around = append(around, r)
 	}

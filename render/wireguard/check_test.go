@@ -86,6 +86,9 @@ func TestCheck(t *testing.T) {
 		{"everything, with an address outside", mesh("", node("a", 1, endpoint("203.0.113.7"), routes("0.0.0.0/0")), node("b", 2)), []string{
 			"E0506 the route 0.0.0.0/0 of a overlaps 10.86.0.0/16, from which the nodes of the network wireguard:home have their addresses",
 		}},
+		{"everything, and a part of it", mesh("", node("a", 1, endpoint("a.example"), routes("0.0.0.0/0")), node("b", 2, routes("10.13.0.0/24"))), []string{
+			"E0506 the route 0.0.0.0/0 of a overlaps 10.86.0.0/16, from which the nodes of the network wireguard:home have their addresses",
+		}},
 		{"everything of IPv6", mesh("", node("a", 1, endpoint("a.example"), routes("::/0")), node("b", 2)), nil},
 		{"within the mesh", mesh("", node("a", 1, endpoint("a.example"), routes("10.86.7.0/24")), node("b", 2)), []string{
 			"E0506 the route 10.86.7.0/24 of a overlaps 10.86.0.0/16, from which the nodes of the network wireguard:home have their addresses",
