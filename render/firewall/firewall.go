@@ -109,7 +109,7 @@ func (t *table) input() {
 	} {
 		t.text("\t\t" + rule + "\n")
 	}
-	t.section("open to the world", t.where(func(w Way) bool { return w.fromAnywhere() }), Way.arriving)
+	t.section("open to the world, or to the addresses that a rule names", t.where(func(w Way) bool { return w.fromAnywhere() }), Way.arriving)
 	if t.opensTo("network") {
 		t.text("\n")
 		t.jump("network", "")

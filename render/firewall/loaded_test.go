@@ -284,7 +284,7 @@ func TestStrict(t *testing.T) {
 
 // O26: connections through the tunnel agree on segments that fit into it, in both directions.
 func TestClamp(t *testing.T) {
-	if !netns.Possible(t, "nft", "ss") {
+	if !netns.Possible(t, "nft") {
 		return
 	}
 	l := newLab(t)

@@ -112,7 +112,7 @@ func TestTunnels(t *testing.T) {
 		return
 	}
 	if _, err := os.Stat("/dev/net/tun"); err != nil {
-		netns.Missing(t, "no tunnels can be made here: %v", err)
+		t.Skipf("no tunnels can be made here: %v", err)
 	}
 	for _, f := range []struct {
 		name                     string

@@ -9,6 +9,11 @@ PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 tools='
 nft nftables
 wg wireguard-tools
+wireguard-go wireguard-go
+ip iproute2
+iptables iptables
+sysctl procps
+openssl openssl
 redis-server redis-server
 /usr/lib/postgresql/*/bin/postgres postgresql
 dnsmasq dnsmasq-base
