@@ -26,6 +26,8 @@ type Input struct {
 	Mode    settle.Mode
 	// Lock is the file mesh.lock.hcl, empty where there is none.
 	Lock []byte
+	// Cache shares evaluations with other compilations; it may be nil.
+	Cache *evaluate.Cache
 	// Head and FirstParent are the lock as git has it, empty where it has none.
 	Head, FirstParent []byte
 }
@@ -60,7 +62,7 @@ func Compile(in Input) (*Result, diag.List) {
 
 	// What every node runs and who answers whom depends on no number, so that a
 	// moved port can never change it.
-	eval := evaluate.NewCUE(src.Context)
+	eval := evaluate.NewCUE(src.Context, in.Cache)
 	resolved, rds := resolve.Resolve(src, eval)
 	out.Resolved = resolved
 	ds = append(ds, rds...)

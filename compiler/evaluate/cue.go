@@ -21,14 +21,23 @@ type CUE struct {
 	mu      sync.Mutex
 	modules map[*load.Module]*compiled
 
+	*Cache
+}
+
+// Cache holds answers by what they depend on. Evaluators of several compilations can share
+// one: what did not change between two states of a mesh is then evaluated once.
+type Cache struct {
 	interfaces kept[*Interface]
 	exchanges  kept[*Interface]
 	resources  kept[*Resources]
 }
 
-// NewCUE makes an evaluator for modules of one context.
-func NewCUE(ctx *cue.Context) *CUE {
-	return &CUE{ctx: ctx, modules: map[*load.Module]*compiled{}}
+// NewCUE makes an evaluator for modules of one context; the cache is its own where none is given.
+func NewCUE(ctx *cue.Context, shared *Cache) *CUE {
+	if shared == nil {
+		shared = &Cache{}
+	}
+	return &CUE{ctx: ctx, modules: map[*load.Module]*compiled{}, Cache: shared}
 }
 
 // compiled is what is worked out once for a module.
