@@ -130,6 +130,14 @@ func TestReserved(t *testing.T) {
 	d.Listens[0].Protocol = "udp"
 	accept(t, d, nil, History{})
 
+	// Whoever else takes it: the reason is what each is told.
+	both := want().with(fixedListen("board/a/x", 5432, "tcp", "")).with(fixedListen("board/b/x", 5432, "tcp", ""))
+	both.reserve(t, "board", "5432", "the store")
+	_, _, faults := Settle(both, nil, History{})
+	if len(faults) != 2 || faults[0].Code != diag.PortReserved || faults[1].Code != diag.PortReserved {
+		t.Errorf("got %v", faults)
+	}
+
 	ssh := want().with(fixedListen("board/gitea/ssh", 22, "tcp", ""))
 	f = refuse(t, ssh, nil, History{}, diag.PortReserved, "gitea/ssh takes 22/tcp on board, where 22 is reserved: sshd")
 	if len(f.Also) > 0 {

@@ -195,6 +195,18 @@ func TestMovedLate(t *testing.T) {
 	}
 }
 
+// PRT-8: the same where it was a swap once, and nobody took over the old name for long.
+func TestMovedLateAfterASwap(t *testing.T) {
+	d := want("office/late/http")
+	d.Moved = nodesMoved("board", "office")
+	lk := locked(map[string]int{"board/late/http": 20500})
+	lk.Moved["node board"] = "office"
+	s, out := accept(t, d, lk, History{})
+	if ports(s)["office/late/http"] != "20500" || len(out.Moved) > 0 {
+		t.Errorf("got\n%s", out.Bytes())
+	}
+}
+
 // PRT-8: who forgot to say it, and built, has the old numbers back by saying it.
 func TestMovedSaidAfterwards(t *testing.T) {
 	d := want("office/gitea/http")
@@ -237,9 +249,12 @@ func TestMovedAwayIsGivenUp(t *testing.T) {
 	d := want("cabin/gitea/http", "board/new/http")
 	d.Moved = Moved{}.instances("gitea@board", "gitea@cabin")
 	lk := locked(map[string]int{"board/gitea/http": n})
-	s, _ := accept(t, d, lk, History{Head: lk})
-	if p := s.Ports; p[listenOf("cabin/gitea/http")].From != n || p[listenOf("board/new/http")].From != n+1 {
-		t.Errorf("got %v", ports(s))
+	for _, h := range []History{{}, {Head: lk}} {
+		s, out, faults := Settle(d, lk, h)
+		if p := s.Ports; len(faults) > 0 || p[listenOf("cabin/gitea/http")].From != n || p[listenOf("board/new/http")].From != n+1 {
+			t.Errorf("got %v, %v", ports(s), faults)
+		}
+		accept(t, d, out, h)
 	}
 }
 

@@ -174,6 +174,20 @@ func TestGivenUp(t *testing.T) {
 	})
 }
 
+// PRT-1: a number that two gave up is neither's, so that the order shows nowhere.
+func TestGivenUpByTwo(t *testing.T) {
+	for i := range 10 {
+		a, b := fmt.Sprintf("board/a%d/x", i), fmt.Sprintf("board/b%d/x", i)
+		d := want(a, b)
+		d.Pool = Range{20000, 20002}
+		d.Mode = Mode{Step: Relock, Remake: true}
+		s, _ := accept(t, d, lock.New(), History{Head: locked(map[string]int{a: 20001, b: 20001})})
+		if p := ports(s); p[a] == "20001" || p[b] == "20001" {
+			t.Errorf("got %v", p)
+		}
+	}
+}
+
 // PRT-1: a pool without room is refused, and pruning makes room in two steps.
 func TestPoolFull(t *testing.T) {
 	d := want("board/a/x", "board/b/x", "board/c/x")
@@ -319,4 +333,6 @@ func TestFixedNow(t *testing.T) {
 	if ports(s)["board/web/http"] != "20311" {
 		t.Errorf("got %v", ports(s))
 	}
+	// Nobody listens there meanwhile, so another may be fixed to it.
+	accept(t, want().with(fixedListen("board/web/http", 80, "tcp", "")).with(fixedListen("board/other/http", 20311, "tcp", "")), out, History{})
 }
