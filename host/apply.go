@@ -439,7 +439,9 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 		}
 		return err
 	}
-	defer clear(want.Content)
+	if want.Quiet {
+		defer clear(want.Content) // a copy of its own, which held a secret
+	}
 	is, err := r.look(ctx, w.key)
 	if err != nil {
 		return err

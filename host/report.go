@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
@@ -69,23 +70,20 @@ func (r Report) Partly() bool {
 
 // Summary in one line.
 func (r Report) Summary() string {
-	count := map[Verb]int{}
-	var order []Verb
-	for _, e := range r.Events {
-		if count[e.Verb] == 0 {
-			order = append(order, e.Verb)
-		}
-		count[e.Verb]++
-	}
-	if len(order) == 0 {
+	if len(r.Events) == 0 {
 		return fmt.Sprintf("%s: nothing to do, %d things are as declared", r.Node, r.Unchanged)
 	}
-	s := r.Node + ": "
-	for i, v := range order {
-		if i > 0 {
-			s += ", "
+	var parts []string
+	for _, v := range []Verb{Made, Changed, Removed, Restored, Started, Stopped, Set, Restart, Reload, Kept, Failed, Skipped} {
+		n := 0
+		for _, e := range r.Events {
+			if e.Verb == v {
+				n++
+			}
 		}
-		s += fmt.Sprintf("%s %d", v, count[v])
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", v, n))
+		}
 	}
-	return s + fmt.Sprintf("; %d as they were", r.Unchanged)
+	return fmt.Sprintf("%s: %s; %d as they were", r.Node, strings.Join(parts, ", "), r.Unchanged)
 }

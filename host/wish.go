@@ -178,7 +178,7 @@ func (r *run) want(w *wish) (machine.Want, error) {
 	case *bundle.Secret:
 		var content []byte
 		r.opened.secrets[i.ID].Use(func(b []byte) { content = slices.Clone(b) })
-		want := machine.Want{Condition: machine.Condition{Mode: uint32(i.Mode), Sum: sumOf(content)}, Content: content}
+		want := machine.Want{Condition: machine.Condition{Mode: uint32(i.Mode), Sum: sumOf(content)}, Content: content, Quiet: true}
 		return r.owned(want, i.Owner, i.Group)
 	case *bundle.Block:
 		e, _ := r.opened.Entry(i.Source)

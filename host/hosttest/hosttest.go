@@ -20,6 +20,8 @@ type Spec struct {
 	Items      []bundle.Item
 	// Content of files and blocks, and plaintext of secrets, by identity.
 	Content map[bundle.ID]string
+	// SealedAs is what a blob says that it is, where that is not what belongs there.
+	SealedAs map[bundle.ID]string
 	// To is the key that secrets are sealed to.
 	To     seal.Recipient
 	Origin bundle.Origin
@@ -79,6 +81,9 @@ func (s Spec) seal(i *bundle.Secret, plain []byte) (bundle.Entry, error) {
 		i.Mode = bundle.DefaultSecretMode
 	}
 	purpose := seal.Purpose{Mesh: s.Mesh, Name: i.Key, Role: seal.Role(i.Role), Generation: i.Generation}
+	if as, ok := s.SealedAs[i.ID]; ok {
+		purpose.Name = as
+	}
 	blob, err := seal.Seal(purpose, seal.NewSecret(plain), s.To)
 	name := bundle.SealedSource(strings.NewReplacer("/", ".", " ", ".").Replace(string(i.ID)))
 	return bundle.NewEntry(name, blob), err
