@@ -18,7 +18,7 @@ func demand(r *resolve.Resolved, mode settle.Mode) (settle.Demand, diag.List) {
 		Mode: mode, Pool: settle.Range{From: m.Ports.From, To: m.Ports.To}, PoolAt: m.Ports.At, NetworkAt: m.CIDR.At,
 	}
 	if prefix, err := netip.ParsePrefix(m.CIDR.Value); err == nil {
-		d.Network = prefix.Masked()
+		d.Network = prefix
 	}
 	for _, n := range r.Nodes {
 		node := settle.Node{Name: n.Name, At: n.Spec.At, AddressAt: n.Spec.Address.At}

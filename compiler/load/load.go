@@ -12,9 +12,11 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
+	cueload "cuelang.org/go/cue/load"
 	"cuelang.org/go/cue/parser"
 
 	"github.com/Masterminds/semver/v3"
@@ -74,7 +76,7 @@ func syntaxFaults(t tree) diag.List {
 func loadMesh(t tree, ctx *cue.Context, opts Options) (*Mesh, diag.List) {
 	inst := instances(t, false, opts.Tags, ".")[0]
 	if inst.Err != nil {
-		return nil, instanceFaults(inst)
+		return nil, instanceFaults(t, inst)
 	}
 	v := ctx.BuildInstance(inst)
 	def, ok := definition(ctx, inst, "#Mesh")
@@ -83,7 +85,7 @@ func loadMesh(t tree, ctx *cue.Context, opts Options) (*Mesh, diag.List) {
 	}
 	// The schema says whether the mesh holds; without it every value stands where its
 	// author wrote it, and not where the schema declares it.
-	err := v.Validate()
+	err := v.Validate(cue.Concrete(true))
 	loose := ctx.BuildInstance(instances(t, true, opts.Tags, ".")[0])
 	d := &decoder{}
 	mesh := d.mesh(loose)
@@ -118,9 +120,23 @@ func definition(ctx *cue.Context, inst *build.Instance, name string) (cue.Value,
 	return cue.Value{}, false
 }
 
+// packageClause is where a file says to which package it belongs.
+func packageClause(t tree, p string) diag.Pos {
+	p = strings.TrimPrefix(p, "/")
+	f, err := parser.ParseFile(path.Join(root, p), t[p], parser.PackageClauseOnly)
+	if err == nil {
+		for _, d := range f.Decls {
+			if clause, ok := d.(*ast.Package); ok {
+				return span(clause)
+			}
+		}
+	}
+	return diag.Pos{File: p}
+}
+
 // instanceFaults says what is wrong with a package before it has a value: its
 // imports, its package clauses, its references.
-func instanceFaults(inst *build.Instance) diag.List {
+func instanceFaults(t tree, inst *build.Instance) diag.List {
 	var ds diag.List
 	for _, e := range errors.Errors(inst.Err) {
 		format, args := e.Msg()
@@ -128,6 +144,9 @@ func instanceFaults(inst *build.Instance) diag.List {
 		at := PosOf(e.Position())
 		if ps := positions([]errors.Error{e}); !at.IsValid() && len(ps) > 0 {
 			at = ps[0]
+		}
+		if several := (*cueload.MultiplePackageError)(nil); errors.As(e, &several) {
+			at = packageClause(t, path.Join(strings.TrimPrefix(several.Dir, root), several.Files[1]))
 		}
 		switch {
 		case strings.Contains(msg, "import failed"), strings.Contains(msg, "cannot find package"), strings.Contains(msg, "cannot find module"), strings.Contains(msg, "not built into meshc"), strings.Contains(msg, "standard library import path"):

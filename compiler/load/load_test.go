@@ -104,3 +104,46 @@ E0115 modules/x/x.cue:16:22 claims.seat.scope of module x: scope is "node", "sit
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+// DIA-1: a field without a default that was left out is found, and files of two packages.
+func TestLeftOut(t *testing.T) {
+	for want, fsys := range map[string]fstest.MapFS{
+		"E0112 mesh.cue:10:11 the mesh needs the field licences.personal.answers\n": files("mesh.cue", head+`
+nodes: a: {}
+licences: personal: serves: url: "https://models.example/v1"
+`),
+		"E0112 mesh.cue:8:1 the mesh needs the field network.cidr\n": files("mesh.cue", head+"network: {}\nnodes: a: {}\n"),
+		"E0106 nodes.cue:2:1 found packages \"mesh\" (mesh.cue) and \"cabin\" (nodes.cue) in \".\"\n": files(
+			"mesh.cue", head+"nodes: a: {}\n", "nodes.cue", "// The cabin.\npackage cabin\n"),
+	} {
+		if _, ds := Load(fsys, Options{}); said(ds) != want {
+			t.Errorf("got:\n%s\nwant:\n%s", said(ds), want)
+		}
+	}
+}
+
+// DIA-2: what is assigned stands where its name was written, also where a pattern and the schema say something of it.
+func TestPlaceOfAKey(t *testing.T) {
+	src, ds := Load(files("mesh.cue", head+`
+nodes: [_]: assign: networking: {}
+nodes: a: assign: gitea: module: "forge"
+assign: zsh: {}
+`), Options{})
+	if len(ds) > 0 {
+		t.Fatal(said(ds))
+	}
+	a := src.Mesh.Nodes["a"]
+	for _, c := range []struct {
+		at   diag.Pos
+		want string
+	}{
+		{a.At, "mesh.cue:10:8"},
+		{a.Layer.Assign["gitea"].At, "mesh.cue:10:19"},
+		{a.Layer.Assign["networking"].At, "mesh.cue:9:21"},
+		{src.Mesh.Layer.Assign["zsh"].At, "mesh.cue:11:9"},
+	} {
+		if c.at.String() != c.want {
+			t.Errorf("place %s, not %s", c.at, c.want)
+		}
+	}
+}

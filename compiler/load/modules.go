@@ -93,7 +93,7 @@ func buildOwn(t tree, ctx *cue.Context, m *Module) (cue.Value, diag.List) {
 	arg := "./modules/" + m.Name
 	inst := instances(t, false, nil, arg)[0]
 	if inst.Err != nil {
-		return cue.Value{}, instanceFaults(inst)
+		return cue.Value{}, instanceFaults(t, inst)
 	}
 	full := ctx.BuildInstance(inst)
 	def, ok := definition(ctx, inst, "#Module")

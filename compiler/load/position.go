@@ -46,11 +46,17 @@ func keyAt(v cue.Value) diag.Pos {
 			return at
 		}
 	}
-	if at := PosOf(v.Pos()); at.IsValid() {
-		return at
+	if v.Source() == nil {
+		if at := writtenAt(v); at.IsValid() {
+			return at
+		}
 	}
-	// where the schema says something of the field too, the value is of several
-	// parts, and the one that a person wrote is among them
+	return PosOf(v.Pos())
+}
+
+// writtenAt finds the name of a field that several places speak of, such as a
+// pattern and the schema. CUE gives the field itself before patterns that meet it.
+func writtenAt(v cue.Value) diag.Pos {
 	_, parts := v.Expr()
 	for _, part := range parts {
 		if f, ok := part.Source().(*ast.Field); ok {
