@@ -54,11 +54,12 @@ func (r *run) makeUnits(ctx context.Context) error {
 				}
 			}
 		}
+		said := len(r.report.Events)
 		if err := r.makeUnit(ctx, w, u, is[w.key.Name]); err != nil {
 			r.fail(w, Failed, err.Error())
 			continue
 		}
-		if !r.dry {
+		if !r.dry && len(r.report.Events) > said {
 			if err := r.host.save(r.state); err != nil {
 				return err
 			}

@@ -1,0 +1,224 @@
+package machine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// newTree is a small machine in a folder.
+func newTree(t *testing.T) (*Machine, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"etc/passwd": "root:x:0:0::/root:/bin/sh\n", "etc/group": "root:x:0:\nadm:x:4:\nvideo:x:44:root\n", "etc/shadow": "root:*:::::::\n",
+		"etc/hosts": "127.0.0.1 localhost", "etc/old": "old", "usr/lib/systemd/system/a.service": "[Install]\nWantedBy=multi-user.target\n",
+		"var/lib/dpkg/status": "Package: there\nStatus: install ok installed\nArchitecture: amd64\n\nPackage: gone\nStatus: deinstall ok config-files\n",
+	} {
+		p := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := Tree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m, dir
+}
+
+func fileOf(content string, mode uint32) Want {
+	sum := sha256.Sum256([]byte(content))
+	c := Condition{Mode: mode, UID: os.Geteuid(), GID: os.Getegid(), Sum: hex.EncodeToString(sum[:])}
+	return Want{Condition: c, Content: []byte(content)}
+}
+
+func blockOf(content string) Want {
+	sum := sha256.Sum256([]byte(content))
+	return Want{Condition: Condition{Sum: hex.EncodeToString(sum[:])}, Content: []byte(content)}
+}
+
+// HST-8: one suite for every backend. Each condition is made from each other, made
+// again without a difference, and looked at as it was made; at last what was found is
+// given back.
+func TestConformance(t *testing.T) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	absent := Want{Condition: Condition{Absent: true}}
+	for name, c := range map[string]struct {
+		key   Key
+		wants []Want
+		found string // content of what was found, where that is a file
+	}{
+		"file":          {Key{Kind: File, Name: "/etc/new"}, []Want{fileOf("one\r\n\x00", 0o600), fileOf("two", 0o4755), fileOf("", 0o644), absent, {Condition: Condition{Target: "elsewhere", UID: uid, GID: gid}}}, ""},
+		"file, found":   {Key{Kind: File, Name: "/etc/old"}, []Want{fileOf("one", 0o600), absent}, "old"},
+		"directory":     {Key{Kind: Directory, Name: "/etc/dir"}, []Want{{Condition: Condition{Mode: 0o700, UID: uid, GID: gid}}, {Condition: Condition{Mode: 0o2755, UID: uid, GID: gid}}, absent}, ""},
+		"block":         {Key{Kind: Block, Name: "/etc/hosts", Marker: "m"}, []Want{blockOf("a\n"), blockOf("a\nb\n"), {Condition: Condition{Absent: true, NoNewline: true}}}, ""},
+		"block, nofile": {Key{Kind: Block, Name: "/etc/made", Marker: "m"}, []Want{blockOf("a\n"), {Condition: Condition{Absent: true, NoFile: true}}}, ""},
+		"user": {Key{Kind: User, Name: "git"}, []Want{
+			{Condition: Condition{System: true, Home: "/var/lib/git", Shell: "/bin/sh"}},
+			{Condition: Condition{System: true, Groups: "adm,video"}},
+			{Condition: Condition{System: true, Groups: "video", Group: "git"}},
+			absent,
+		}, ""},
+		"user, found":    {Key{Kind: User, Name: "root"}, []Want{{Condition: Condition{Groups: "adm,video"}}, {Condition: Condition{Groups: "video", Shell: "/bin/bash"}}}, ""},
+		"package":        {Key{Kind: Package, Name: "gone"}, []Want{{}, absent}, ""},
+		"package, found": {Key{Kind: Package, Name: "there"}, []Want{absent, {}}, ""},
+		"unit": {Key{Kind: Unit, Name: "a.service"}, []Want{
+			{Condition: Condition{Enabled: true, Running: true}}, {Condition: Condition{Enabled: true}}, {Condition: Condition{Running: true}}, {},
+		}, ""},
+		"unit without a text": {Key{Kind: Unit, Name: "b.service"}, []Want{{Condition: Condition{Enabled: true, Running: true}}, {}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			m, dir := newTree(t)
+			b := m.Backend(c.key.Kind)
+			before := listing(t, dir)
+			found, err := b.Look(ctx, c.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bring := func(w Want) {
+				t.Helper()
+				if err := b.Make(ctx, c.key, w); err != nil {
+					t.Fatalf("to make %+v: %v", w.Condition, err)
+				}
+				is, err := b.Look(ctx, c.key)
+				if err != nil || !is.Meets(c.key.Kind, w.Condition) {
+					t.Errorf("made %+v, and it is %+v (%v)", w.Condition, is, err)
+				}
+				once := listing(t, dir)
+				if err := b.Make(ctx, c.key, w); err != nil {
+					t.Errorf("to make it again: %v", err)
+				}
+				sameListing(t, "made again", listing(t, dir), once)
+			}
+			for _, from := range c.wants {
+				for _, to := range c.wants {
+					bring(from)
+					bring(to)
+				}
+			}
+			bring(Want{Condition: found, Content: []byte(c.found)})
+			after := listing(t, dir)
+			delete(after, "var/lib/mesh-host/tree.json")
+			delete(after, "var/lib/mesh-host")
+			sameListing(t, "given back", after, before)
+		})
+	}
+}
+
+func listing(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		out[rel] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(p)
+			out[rel] += " " + string(data)
+			return err
+		}
+		if to, err := os.Readlink(p); err == nil {
+			out[rel] += " " + to
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(out, "etc/systemd")        // folders that links lie in
+	delete(out, "etc/systemd/system") // stay
+	return out
+}
+
+func sameListing(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s is %q, not %q", what, name, got[name], want[name])
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: %s is there: %q", what, name, got[name])
+		}
+	}
+}
+
+// A directory with something in it is data, and stays.
+func TestDirectoryWithData(t *testing.T) {
+	m, _ := newTree(t)
+	err := m.Backend(Directory).Make(context.Background(), Key{Kind: Directory, Name: "/etc"}, Want{Condition: Condition{Absent: true}})
+	if !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// HST-2: a link that root made leads where it leads on the machine; one that others
+// could have made leads nowhere.
+func TestLinksOnTheWay(t *testing.T) {
+	m, dir := newTree(t)
+	ctx := context.Background()
+	link := func(to, at string) {
+		t.Helper()
+		if err := os.Symlink(to, filepath.Join(dir, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run/lock"), 0o755), os.Mkdir(filepath.Join(dir, "srv"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "srv"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	link("/run", "var/run")      // absolute, as on the machine
+	link("../../../../run", "v") // never above the machine's top
+	link("/etc", "srv/planted")
+	link("loop", "loop")
+	for _, p := range []string{"/var/run/lock/f", "/v/lock/f"} {
+		if err := m.Files.Make(ctx, Key{Kind: File, Name: p}, fileOf("x", 0o644)); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+		if err := os.Remove(filepath.Join(dir, "run/lock/f")); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	var planted *PlantedError
+	if err := m.Files.Make(ctx, Key{Kind: File, Name: "/srv/planted/f"}, fileOf("x", 0o644)); !errors.As(err, &planted) {
+		t.Errorf("got %v", err)
+	}
+	if err := m.Files.Make(ctx, Key{Kind: File, Name: "/loop/f"}, fileOf("x", 0o644)); err == nil {
+		t.Error("a link to itself leads somewhere")
+	}
+	// A link in the file's own place is replaced, and what it leads to is not touched.
+	if err := m.Files.Make(ctx, Key{Kind: File, Name: "/srv/planted"}, fileOf("x", 0o644)); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "srv/planted")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("got %v, %v", info, err)
+	}
+}
+
+// O06: a validator gets the path for "%", and a percent sign for two of them.
+func TestFillPath(t *testing.T) {
+	for arg, want := range map[string]string{"%": "/p", "--f=%": "/p", "50%%": "50%", "%%%": "%/p", "a": "a"} {
+		if arg == "--f=%" {
+			want = "--f=/p"
+		}
+		if got := fillPath(arg, "/p"); got != want {
+			t.Errorf("%q becomes %q, not %q", arg, got, want)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package machine
+
+import (
+	"testing"
+)
+
+// What systemctl says of a unit, and what it means.
+func TestUnitCondition(t *testing.T) {
+	for name, c := range map[string]struct {
+		show string
+		want Condition
+	}{
+		"runs and is enabled": {"LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nType=notify\n", Condition{Running: true, Enabled: true}},
+		"starting":            {"LoadState=loaded\nActiveState=activating\nUnitFileState=disabled\n", Condition{Running: true}},
+		"failed":              {"LoadState=loaded\nActiveState=failed\nUnitFileState=enabled\nType=oneshot\nResult=exit-code\nExecMainExitTimestampMonotonic=5\n", Condition{Enabled: true}},
+		"oneshot, done":       {"LoadState=loaded\nActiveState=inactive\nUnitFileState=static\nType=oneshot\nResult=success\nExecMainExitTimestampMonotonic=5\n", Condition{Running: true, Generated: true}},
+		"oneshot, never":      {"LoadState=loaded\nActiveState=inactive\nUnitFileState=static\nType=oneshot\nResult=success\nExecMainExitTimestampMonotonic=0\n", Condition{Generated: true}},
+		"of a quadlet":        {"LoadState=loaded\nActiveState=active\nUnitFileState=generated\n", Condition{Running: true, Generated: true}},
+		"not there":           {"LoadState=not-found\nActiveState=inactive\nUnitFileState=\n", Condition{Absent: true}},
+	} {
+		if got := unitCondition(c.show); got != c.want {
+			t.Errorf("%s: %+v, not %+v", name, got, c.want)
+		}
+	}
+	stopped := Condition{Absent: true}
+	if !stopped.Meets(Unit, Condition{}) || stopped.Meets(Unit, Condition{Running: true}) {
+		t.Error("a unit that does not exist is not one that does not run")
+	}
+}
+
+// O08: a version of the generator that drops a key says so and succeeds; the file is
+// refused all the same, and no other.
+func TestRefusedQuadlets(t *testing.T) {
+	files := map[string][]byte{QuadletDir + "/a.container": nil, QuadletDir + "/b.container": nil, QuadletDir + "/c.network": nil}
+	said := `quadlet-generator[10]: Loading source unit file /tmp/x/a.container
+quadlet-generator[10]: converting "b.container": unsupported key 'Frob' in group 'Container' in /tmp/x/b.container
+---a.service---
+ExecStart=/usr/bin/podman run --error c.network
+quadlet-generator[10]: processing encountered some errors`
+	refused := refusedQuadlets(said, files)
+	if len(refused) != 1 || refused[QuadletDir+"/b.container"] == nil {
+		t.Errorf("got %v", refused)
+	}
+}
+
+func TestQuadletUnit(t *testing.T) {
+	for p, want := range map[string]string{
+		QuadletDir + "/gitea.container": "gitea.service", QuadletDir + "/mtu.network": "mtu-network.service", QuadletDir + "/d.volume": "d-volume.service",
+	} {
+		if got := QuadletUnit(p); got != want || !IsQuadlet(p) {
+			t.Errorf("%s makes %s, not %s", p, got, want)
+		}
+	}
+	if IsQuadlet(QuadletDir+"/readme.md") || IsQuadlet("/etc/x.container") {
+		t.Error("what is no Quadlet file counts as one")
+	}
+}
+
+// What a program says is cut to its end, where the reason stands.
+func TestShorten(t *testing.T) {
+	if got := shorten("1\n2\n3\n4\n5\n\n6\n7"); got != "3; 4; 5; 6; 7" {
+		t.Errorf("got %q", got)
+	}
+}
