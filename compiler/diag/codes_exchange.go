@@ -272,17 +272,15 @@ resources: {
 	},
 	{
 		Code: NotABundle, Rule: "BLD-4", Title: "not a bundle",
-		Explain: `What a node runs cannot be put into a bundle, whose own bounds are there to keep a machine safe: a file has at most 16 MB.`,
+		Explain: `What a node runs cannot be put into a bundle, which is as strict as the machine's program that reads it: a file stands below
+another file, a validate command does not name the file ("%" stands for it), a package's or user's name is none, a file
+has more than 16 MB.`,
 		Wrong: `nodes: anchor: assign: notes: {}
 // modules/notes/notes.cue
-import "strings"
-
-resources: file: config: {path: "/etc/notes.conf", content: strings.Repeat("a line\n", 3000000)}`,
+resources: file: config: {path: "/etc/notes.conf", content: "", validate: ["notes", "check"]}`,
 		Right: `nodes: anchor: assign: notes: {}
 // modules/notes/notes.cue
-import "strings"
-
-resources: file: config: {path: "/etc/notes.conf", content: strings.Repeat("a line\n", 3000)}`,
+resources: file: config: {path: "/etc/notes.conf", content: "", validate: ["notes", "check", "%"]}`,
 	},
 	{
 		Code: SecretNotSafe, Rule: "SEC-10", Title: "secret in a place that cannot hold every value",
