@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/vault"
 	"meshc.dev/render/seal"
@@ -37,4 +38,23 @@ func Place(p *plan.Plan, c *vault.Change) {
 		}
 	}
 	p.Complete = c.IsComplete()
+}
+
+// PlaceGenerations puts the generation of every secret into the plan, as the lock has
+// it, and no blob: for comparing two states of a mesh.
+func PlaceGenerations(p *plan.Plan, lk *lock.Lock) {
+	for _, n := range p.Nodes {
+		for _, i := range n.Instances {
+			for k, r := range i.Resources {
+				if r.Secret == nil {
+					continue
+				}
+				if s, ok := lk.Secrets[r.Secret.Key]; ok {
+					placed := *r.Secret
+					placed.Generation = s.Generation
+					i.Resources[k].Secret = &placed
+				}
+			}
+		}
+	}
 }

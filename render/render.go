@@ -34,17 +34,21 @@ type Mesh struct {
 	roots  []byte
 	ds     diag.List
 	// files holds the bytes of files that several instances share, by *plan.File.
-	files sync.Map
+	files *sync.Map
 }
 
 // New works out what all nodes of a plan share.
 func New(p *plan.Plan, o Origin) *Mesh {
-	m := &Mesh{plan: p, origin: o, tunnel: wireguard.New(p), names: hosts.New(p)}
+	m := &Mesh{plan: p, origin: o, files: &sync.Map{}, tunnel: wireguard.New(p), names: hosts.New(p)}
 	roots, ds := trust.Bundle(p)
 	m.roots = roots
 	m.ds = slices.Concat(ds, m.tunnel.Check(), m.names.Check())
 	return m
 }
+
+// Share lets two meshes that were compiled with one cache render a file that both
+// have once.
+func (m *Mesh) Share(with *Mesh) { m.files = with.files }
 
 // All renders every node, in the order of the plan. Each fault is said once.
 func (m *Mesh) All() ([]*bundle.Bundle, diag.List) {

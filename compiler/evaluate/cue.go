@@ -235,9 +235,11 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 	if p == nil || !p.Accepts.Exists() {
 		return nil
 	}
-	shape := c.ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), p.Accepts).LookupPath(cue.ParsePath("#S"))
+	// The answer may be another evaluator's, out of a shared cache, and so of its context.
+	ctx := p.Accepts.Context()
+	shape := ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), p.Accepts).LookupPath(cue.ParsePath("#S"))
 	return load.Checker{Subject: "the contribution", Unknown: notAccepted, Missing: notContributed}.
-		Check(shape, c.ctx.BuildExpr(cuedata.Expr(values)))
+		Check(shape, ctx.BuildExpr(cuedata.Expr(values)))
 }
 
 // Derive implements Evaluator. Only the provision is filled, which is equal to
@@ -245,7 +247,7 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 func (c *CUE) Derive(of *Interface, provision string, consumer data.Value) (data.Value, diag.List) {
 	path := cue.MakePath(cue.Str("provides"), cue.Str(provision))
 	v := of.value.LookupPath(path)
-	filled := v.FillPath(cue.ParsePath("consumer"), c.ctx.BuildExpr(cuedata.Expr(consumer)))
+	filled := v.FillPath(cue.ParsePath("consumer"), v.Context().BuildExpr(cuedata.Expr(consumer)))
 	derives := filled.LookupPath(cue.ParsePath("derives"))
 	out, err := cuedata.From(derives)
 	if err != nil {

@@ -108,7 +108,7 @@ func (d *decoder) container() *plan.Container {
 		}
 	}
 	// Publishes are resolved by whoever knows the listens: here they are only read.
-	for _, p := range d.list("publishes") {
+	for _, p := range d.names("publishes") {
 		c.Publishes = append(c.Publishes, plan.Publish{Whole: p})
 	}
 	for _, v := range c.Volumes {

@@ -25,6 +25,8 @@ type decoder struct {
 	at diag.Pos
 	v  cue.Value
 	x  data.Value
+	// named is where the resource names others, by what is written.
+	named map[string]diag.Pos
 }
 
 func readResources(k *compiled, v cue.Value, in Inputs) (*Resources, diag.List) {
@@ -58,6 +60,7 @@ func readResources(k *compiled, v cue.Value, in Inputs) (*Resources, diag.List) 
 }
 
 func (d *decoder) resource(out *Resources, kind, name string, v cue.Value) {
+	d.named = map[string]diag.Pos{}
 	d.id, d.at, d.v = addr.Resource{Instance: d.in.Instance, Kind: kind, Name: name}, load.KeyAt(v), v
 	if !addr.IsName(name) {
 		d.ds = append(d.ds, resourceName(d.at, d.id))
@@ -92,8 +95,10 @@ func (d *decoder) resource(out *Resources, kind, name string, v cue.Value) {
 		r.User = d.user()
 	case "unit":
 		r.Unit = d.unit()
+		r.Named = d.named
 	case "container":
 		r.Container = d.container()
+		r.Named = d.named
 	case "computed":
 		r.Computed = d.computed()
 	case "rule":
@@ -207,6 +212,17 @@ func (d *decoder) list(field string) []string {
 	return x.Strings()
 }
 
+// names is a list whose entries name something else, and so have places of their own.
+func (d *decoder) names(field string) []string {
+	out := d.list(field)
+	for k, s := range out {
+		if at := load.ValueAt(d.v.LookupPath(cue.MakePath(cue.Str(field), cue.Index(k)))); at.IsValid() {
+			d.named[s] = at
+		}
+	}
+	return out
+}
+
 func (d *decoder) path(field string) string {
 	p := d.need(field)
 	if why := BadPath(p); why != "" && p != "" {
@@ -238,7 +254,7 @@ func (d *decoder) owner(field string) string {
 
 func (d *decoder) refs(field string) []addr.Resource {
 	var out []addr.Resource
-	for _, s := range d.list(field) {
+	for _, s := range d.names(field) {
 		r, err := addr.ParseLocal(d.in.Instance, s)
 		if strings.Contains(s, "/") {
 			r, err = addr.ParseResource(s)

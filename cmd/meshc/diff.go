@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/history"
+	"meshc.dev/render/build"
+	"meshc.dev/render/bundle"
+	"meshc.dev/render/diff"
+)
+
+// diffFormats are those in which a diff can be drawn.
+var diffFormats = []string{"text", "markdown", "json"}
+
+func diffCommand(g *globals) *cobra.Command {
+	var against, format, built string
+	var exitCode bool
+	c := &cobra.Command{
+		Use:   "diff [REV]",
+		Short: "what a change does to every node",
+		Long: `diff compiles two states of the mesh, from git's objects and from the folder, and says
+what becomes other on which machines: what restarts and because of what, what becomes
+reachable, which credentials change, and every file. What matters most comes first.
+
+Without a revision the folder is compared with the last commit; with one, with that; with
+--against, the two revisions are compared.
+
+  meshc diff
+  meshc diff --format markdown origin/main
+  meshc diff my-branch --against main --exit-code`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if g.json {
+				format = "json"
+			}
+			if !slices.Contains(diffFormats, format) {
+				return usageError{fmt.Errorf("unknown format %q; there are %v", format, diffFormats)}
+			}
+			g.format = "text" // of diagnostics
+			rev := ""
+			if len(args) == 1 {
+				rev = args[0]
+			}
+			from, to, err := g.sides(rev, against)
+			if err != nil {
+				return err
+			}
+			d := diff.Compare(from.side, to.side)
+			if built != "" {
+				if err := addCompiler(d, from, built); err != nil {
+					return err
+				}
+			}
+			if err := g.printDiff(d, format); err != nil {
+				return err
+			}
+			if exitCode && !d.IsEmpty() {
+				return exit(exitDiffers)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&against, "against", "", "compare REV with this `revision` instead of the folder")
+	c.Flags().StringVar(&format, "format", "text", "how to print: text, markdown or json")
+	c.Flags().StringVar(&built, "built", "", "a `folder` of bundles that were built from the first state: what differs from them only because this meshc is another is shown as such")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "end with 3 where anything changes")
+	return c
+}
+
+// compared is one compiled state.
+type compared struct {
+	side    diff.Side
+	outcome *build.Outcome
+}
+
+// sides compiles both states with one cache, so that what did not change between
+// them is evaluated once.
+func (g *globals) sides(rev, against string) (from, to *compared, err error) {
+	repo, ok := history.Open(g.dir)
+	if !ok {
+		return nil, nil, usageError{fmt.Errorf("%s is in no git repository, so there is nothing to compare with", g.dir)}
+	}
+	cache := &evaluate.Cache{}
+	at := func(rev string) (*compared, error) {
+		tree, err := repo.Tree(rev)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return g.side(tree, rev, cache)
+	}
+	if against != "" {
+		if rev == "" {
+			rev = "HEAD"
+		}
+		if from, err = at(against); err == nil {
+			to, err = at(rev)
+		}
+	} else {
+		if _, err := g.folder(); err != nil {
+			return nil, nil, err
+		}
+		if rev == "" {
+			rev = "HEAD"
+		}
+		if from, err = at(rev); err == nil {
+			to, err = g.side(os.DirFS(g.dir), "this folder", cache)
+		}
+	}
+	if err == nil && from.outcome != nil && to.outcome != nil {
+		var ds diag.List
+		from.side.Bundles, to.side.Bundles, ds = build.BundlesOfBoth(from.outcome, to.outcome)
+		if ds.HasErrors() {
+			return nil, nil, g.say(ds, to.outcome)
+		}
+	}
+	return from, to, err
+}
+
+func (g *globals) side(fsys fs.FS, name string, cache *evaluate.Cache) (*compared, error) {
+	o, ds, err := build.State(fsys, g.options("diff"), cache)
+	if err != nil {
+		return nil, err
+	}
+	if ds.HasErrors() {
+		fmt.Fprintf(g.stderr, "%s does not hold:\n\n", name)
+		return nil, g.say(ds, o)
+	}
+	return &compared{diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock}, o}, nil
+}
+
+func (g *globals) printDiff(d *diff.Diff, format string) error {
+	switch format {
+	case "markdown":
+		return diff.Markdown(g.stdout, d)
+	case "json":
+		return g.printJSON(d)
+	}
+	return diff.Text(g.stdout, d, g.colour(g.outTerminal))
+}
+
+// addCompiler compares what was built from the first state with what this meshc
+// makes of it.
+func addCompiler(d *diff.Diff, from *compared, dir string) error {
+	was := from.side
+	was.Bundles = nil
+	version := ""
+	for _, n := range from.side.Plan.Nodes {
+		b, err := bundle.Open(filepath.Join(dir, string(n.Name)))
+		if err != nil {
+			return fmt.Errorf("--built: %s: %w", n.Name, err)
+		}
+		was.Bundles = append(was.Bundles, b)
+		version = b.Provenance.Version
+	}
+	d.AddCompiler(diff.Compare(was, from.side), fmt.Sprintf("%s was built by meshc %s, this is %s", from.side.Name, version, versionText()))
+	return nil
+}
