@@ -160,172 +160,6 @@ func (r *run) begin(context.Context) error {
 	return nil
 }
 
-// withdraw gives back, in reverse order, what is not declared any more. Units that
-// did not run before are stopped first; those that did are seen to when everything
-// else is in place again.
-func (r *run) withdraw(ctx context.Context) error {
-	if len(r.withdrawn) == 0 {
-		return nil
-	}
-	back := slices.Clone(r.withdrawn)
-	slices.Reverse(back)
-	slices.SortStableFunc(back, func(a, b *thing) int { return rank(a) - rank(b) })
-	for _, t := range back {
-		if comesLast(t) {
-			if err := r.unlinkUnit(ctx, t); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.giveBack(ctx, t); err != nil {
-			return err
-		}
-	}
-	if r.dry {
-		return nil
-	}
-	return r.host.save(r.state)
-}
-
-// comesLast says whether a unit is given back when everything else is in place: its
-// own text, and what it runs with.
-func comesLast(t *thing) bool {
-	return t.Kind == machine.Unit && t.Found != nil && (t.Found.Running || t.Found.Enabled)
-}
-
-// rank puts units before everything else: they use it.
-func rank(t *thing) int {
-	if t.Kind == machine.Unit {
-		return 0
-	}
-	return 1
-}
-
-// giveBack brings a thing into the condition in which it was found.
-func (r *run) giveBack(ctx context.Context, t *thing) error {
-	if t.Found == nil { // known, and never touched
-		r.drop(t)
-		return nil
-	}
-	is, err := r.look(ctx, t.Key)
-	if err != nil {
-		r.say(Failed, t.Key, t.ID, err.Error())
-		return nil
-	}
-	if t.Kind == machine.User && t.Found.Absent && r.ownsKept(is) {
-		r.stay(t, "data on this machine belongs to it")
-		return nil
-	}
-	if is.Meets(t.Kind, *t.Found) {
-		r.drop(t)
-		return nil
-	}
-	content, err := r.host.kept(*t.Found)
-	if err == nil && !r.dry {
-		r.touched = true
-		step("give back " + t.Key.String())
-		err = r.host.Machine.Backend(t.Kind).Make(ctx, t.Key, machine.Want{Condition: *t.Found, Content: content})
-	}
-	switch {
-	case errors.Is(err, machine.ErrNotEmpty):
-		r.stay(t, "it is not empty")
-		return nil
-	case err != nil:
-		t.Failed = err.Error()
-		r.say(Failed, t.Key, t.ID, err.Error())
-		return nil
-	}
-	r.reread = r.reread || t.Kind == machine.File && machine.IsUnitText(t.Name)
-	verb := Restored
-	switch {
-	case t.Kind == machine.Unit:
-		verb = Stopped
-	case t.Found.Absent:
-		verb = Removed
-	}
-	if !t.Implied {
-		r.say(verb, t.Key, t.ID, "not declared any more")
-	}
-	r.drop(t)
-	return nil
-}
-
-// stay keeps a thing that holds data. It is said once.
-func (r *run) stay(t *thing, why string) {
-	if !t.Kept && !t.Implied {
-		r.say(Kept, t.Key, t.ID, why)
-	}
-	t.Kept = true
-}
-
-// ownsKept says whether a directory that stays belongs to a user.
-func (r *run) ownsKept(user machine.Condition) bool {
-	return slices.ContainsFunc(r.state.Things, func(t *thing) bool {
-		return t.Kept && t.Kind == machine.Directory && t.Made != nil && t.Made.UID == user.UID
-	})
-}
-
-func (r *run) drop(t *thing) {
-	if !r.dry {
-		r.state.Things = slices.DeleteFunc(r.state.Things, func(o *thing) bool { return o == t })
-	}
-}
-
-// remember brings the state into the bundle's order, with what stays before it, and
-// notes for every unit how the things it restarts on are before they change.
-func (r *run) remember(ctx context.Context) error {
-	wanted := map[*thing]bool{}
-	var things []*thing
-	for _, w := range r.wishes {
-		if w.thing == nil {
-			w.thing = &thing{Key: w.key, Implied: w.item == nil}
-		}
-		_, secret := w.item.(*bundle.Secret)
-		w.thing.ID, w.thing.Implied, w.thing.Secret, w.thing.Kept = w.id(), w.item == nil, secret, false
-		w.thing.Failed = ""
-		wanted[w.thing] = true
-		things = append(things, w.thing)
-	}
-	var rest []*thing
-	for _, t := range r.state.Things {
-		if !wanted[t] {
-			rest = append(rest, t)
-		}
-	}
-	r.state.Things = append(rest, things...)
-	for _, w := range r.wishes {
-		if u, ok := w.item.(*bundle.Unit); ok {
-			r.rememberUnit(ctx, w.thing, u)
-		}
-	}
-	return nil
-}
-
-func (r *run) rememberUnit(ctx context.Context, t *thing, u *bundle.Unit) {
-	next := make(map[bundle.ID]string, len(u.RestartOn)+len(u.ReloadOn))
-	for _, id := range slices.Concat(u.RestartOn, u.ReloadOn) {
-		if seen, ok := t.Seen[id]; ok {
-			next[id] = seen
-			continue
-		}
-		w := r.byID[id]
-		if w == nil { // a secret that is only put into files
-			next[id] = generations(r.opened.Declaration.Item(id))
-			continue
-		}
-		is, err := r.look(ctx, w.key)
-		if err != nil {
-			continue // it will fail, and the unit with it
-		}
-		g := w.thing.Generations
-		if w.thing.Made == nil {
-			g = generations(w.item)
-		}
-		next[id] = digest(is, g)
-	}
-	t.Seen = next
-}
-
 // makeThings makes everything but units, in order.
 func (r *run) makeThings(ctx context.Context) error {
 	for i, w := range r.wishes {
@@ -360,55 +194,6 @@ func (r *run) blocked(w *wish) bundle.ID {
 		}
 	}
 	return ""
-}
-
-// find notes how things were found, from one on to the next package that is to
-// change: packages bring files, users and units, which are then found as the package
-// made them.
-func (r *run) find(ctx context.Context, from int) error {
-	for i := from; i < len(r.wishes); i++ {
-		w := r.wishes[i]
-		if w.thing.Found != nil {
-			continue
-		}
-		is, err := r.look(ctx, w.key)
-		if err != nil && i == from {
-			return err
-		}
-		if err != nil || w.item == nil && !is.Absent {
-			continue
-		}
-		if w.key.Kind == machine.Block {
-			is = r.findBlock(w.key, is)
-		}
-		if w.key.Kind == machine.File && !is.Absent && !r.dry {
-			if err := r.host.keep(w.key.Name, is); err != nil && i == from {
-				return err
-			} else if err != nil {
-				continue
-			}
-		}
-		w.thing.Found = &is
-		if p, ok := w.item.(*bundle.Package); ok && is.Absent != (p.State == bundle.Absent) {
-			break
-		}
-	}
-	if r.dry {
-		return nil
-	}
-	return r.host.save(r.state)
-}
-
-// findBlock is how a block was found. One with our marker comes from a state that was
-// lost. All blocks of a file know how that was before the first of them.
-func (r *run) findBlock(k machine.Key, is machine.Condition) machine.Condition {
-	found := machine.Condition{Absent: true, NoFile: is.NoFile, NoNewline: is.NoNewline}
-	for _, t := range r.state.Things {
-		if t.Kind == machine.Block && t.Name == k.Name && t.Found != nil {
-			found.NoFile, found.NoNewline = t.Found.NoFile, t.Found.NoNewline
-		}
-	}
-	return found
 }
 
 // orderBlocks brings the blocks of each file into the declaration's order.
@@ -507,15 +292,15 @@ func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition)
 		switch {
 		case err != nil:
 			return err
-		case other.thing.Found == nil:
-			// Not in one go with this one: how it was found is not written down yet.
+		case other.thing.Found == nil || r.blocked(other) != "":
+			// Not in one go with this one.
 		case is.Absent && p.State == bundle.Present:
 			install = append(install, p.Name)
 		case !is.Absent && p.State == bundle.Absent:
 			remove = append(remove, p.Name)
 		}
 	}
-	if len(install)+len(remove) > 1 && backend.MakeAll(ctx, install, remove, nil) == nil {
+	if len(install)+len(remove) > 1 && backend.MakeAll(ctx, install, remove, r.host.Progress) == nil {
 		return nil
 	}
 	return backend.Make(ctx, w.key, machine.Want{Condition: want})
@@ -535,6 +320,9 @@ func (r *run) try(ctx context.Context, p string) error {
 				files[f.Path] = content
 			}
 		}
+		if err := r.addForeign(files); err != nil {
+			return err
+		}
 		tried, err := r.host.Machine.Units.Try(ctx, files)
 		if err != nil {
 			return err
@@ -542,6 +330,24 @@ func (r *run) try(ctx context.Context, p string) error {
 		r.tried, r.hasTry = tried, true
 	}
 	return r.tried[p]
+}
+
+// addForeign adds the Quadlet files of others, which those of the bundle may name.
+func (r *run) addForeign(files map[string][]byte) error {
+	names, err := r.host.Machine.Root.ReadDir(machine.QuadletDir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		p := machine.QuadletDir + "/" + name
+		if _, ours := files[p]; ours || !machine.IsQuadlet(p) {
+			continue
+		}
+		if files[p], err = r.host.Machine.Root.ReadFile(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // difference says in which way a thing is not as wanted.

@@ -44,6 +44,8 @@ const (
 type Host struct {
 	Machine *machine.Machine
 	Now     func() time.Time
+	// Progress is told what a long step is at, line by line; it may be nil.
+	Progress func(string)
 }
 
 // Node is which node of a mesh this machine is.

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"meshc.dev/host"
 	"meshc.dev/host/machine"
 )
@@ -207,7 +209,9 @@ func (c *command) apply(ctx context.Context) (int, error) {
 		return refused, err
 	}
 	defer o.Close()
+	clear := c.showProgress()
 	r, err := c.host.Apply(ctx, o, func(e host.Event) {
+		clear()
 		switch {
 		case c.json:
 		case e.Verb == host.Failed || e.Verb == host.Skipped:
@@ -216,6 +220,7 @@ func (c *command) apply(ctx context.Context) (int, error) {
 			fmt.Fprintln(c.out, e)
 		}
 	})
+	clear()
 	if err != nil {
 		return refused, err
 	}
@@ -231,6 +236,24 @@ func (c *command) apply(ctx context.Context) (int, error) {
 		fmt.Fprintf(c.err, "mend what failed and run `mesh-host apply %s` again: it takes up where this ended\n", c.args[0])
 	}
 	return code, nil
+}
+
+// showProgress shows on a terminal, in one line, what a long step is at. What it
+// gives takes the line away again.
+func (c *command) showProgress() (clear func()) {
+	f, ok := c.err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func() {}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	c.host.Progress = func(line string) {
+		line = strings.ToValidUTF8(line[:min(len(line), max(width-1, 0))], "")
+		fmt.Fprintf(f, "\r\x1b[K%s", line)
+	}
+	return func() { fmt.Fprint(f, "\r\x1b[K") }
 }
 
 func (c *command) status(ctx context.Context) (int, error) {

@@ -383,7 +383,9 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 		if want.Shell != "" {
 			args = append(args, "--shell", want.Shell)
 		}
-		args = append(args, "--groups", want.Groups)
+		if want.Groups != is.Groups {
+			args = append(args, "--groups", want.Groups)
+		}
 	}
 	out, err := run(ctx, command, append(args, "--", name)...)
 	if err != nil {

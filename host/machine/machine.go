@@ -172,7 +172,7 @@ func Live() (*Machine, error) {
 	m := common(root)
 	m.IsLive = true
 	m.users = &liveUsers{m.Accounts}
-	m.Packages = &apt{root}
+	m.Packages = &apt{&dpkg{root: root}}
 	m.Units = systemd{}
 	return m, nil
 }
@@ -186,7 +186,7 @@ func Tree(dir string) (*Machine, error) {
 	m := common(root)
 	record := &record{root}
 	m.users = &treeUsers{m.Accounts}
-	m.Packages = &treePackages{root, record}
+	m.Packages = &treePackages{&dpkg{root: root}, record}
 	m.Units = &treeUnits{root, record}
 	return m, nil
 }

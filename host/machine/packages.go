@@ -3,42 +3,77 @@ package machine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 )
 
-// installed says whether dpkg has a package installed, as its own file has it.
-func installed(root *Root, name string) (bool, error) {
-	data, err := root.ReadFile("/var/lib/dpkg/status")
+// dpkg reads which packages are installed from dpkg's own file, once for as long as
+// that stays the same.
+type dpkg struct {
+	root *Root
+	was  string // what the file was when it was read
+	have map[string]bool
+}
+
+const dpkgStatus = "/var/lib/dpkg/status"
+
+// installed says whether a package is, by name or name:architecture.
+func (d *dpkg) installed(name string) (bool, error) {
+	at, err := d.root.target(dpkgStatus)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	name, arch, _ := strings.Cut(name, ":")
-	for stanza := range strings.SplitSeq(string(data), "\n\n") {
-		rest, ok := strings.CutPrefix(strings.TrimLeft(stanza, "\n"), "Package: "+name+"\n")
-		if !ok {
-			continue
+	defer at.close()
+	st, err := at.stat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if is := fmt.Sprint(st.Ino, st.Size, st.Mtim); is != d.was {
+		data, err := d.root.ReadFile(dpkgStatus)
+		if err != nil {
+			return false, err
 		}
-		lines := strings.Split(rest, "\n")
-		if slices.Contains(lines, "Status: install ok installed") || slices.Contains(lines, "Status: hold ok installed") {
-			if arch == "" || slices.Contains(lines, "Architecture: "+arch) {
-				return true, nil
+		d.was, d.have = is, parseStatus(string(data))
+	}
+	return d.have[name], nil
+}
+
+// parseStatus lists the installed packages, each with and without its architecture.
+func parseStatus(status string) map[string]bool {
+	have := map[string]bool{}
+	for stanza := range strings.SplitSeq(status, "\n\n") {
+		var name, arch string
+		is := false
+		for line := range strings.Lines(stanza) {
+			switch key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); key {
+			case "Package":
+				name = value
+			case "Status":
+				is = strings.HasSuffix(value, " ok installed")
+			case "Architecture":
+				arch = value
 			}
 		}
+		if is {
+			have[name], have[name+":"+arch] = true, true
+		}
 	}
-	return false, nil
+	return have
 }
 
 // treePackages records what a tree is to have. To install it is for whoever builds
 // the image, who runs it.
 type treePackages struct {
-	root   *Root
+	dpkg   *dpkg
 	record *record
 }
 
@@ -51,13 +86,13 @@ func (b *treePackages) Look(_ context.Context, key Key) (Condition, error) {
 	if present, ok := r.Packages[key.Name]; ok {
 		return Condition{Absent: !present}, nil
 	}
-	is, err := installed(b.root, key.Name)
+	is, err := b.dpkg.installed(key.Name)
 	return Condition{Absent: !is}, err
 }
 
 // Make records the package.
 func (b *treePackages) Make(_ context.Context, key Key, want Want) error {
-	is, err := installed(b.root, key.Name)
+	is, err := b.dpkg.installed(key.Name)
 	if err != nil {
 		return err
 	}
@@ -83,11 +118,11 @@ func (b *treePackages) MakeAll(ctx context.Context, install, remove []string, _ 
 }
 
 // apt installs and removes packages on the machine itself.
-type apt struct{ root *Root }
+type apt struct{ dpkg *dpkg }
 
 // Look says whether the package is installed.
 func (b *apt) Look(_ context.Context, key Key) (Condition, error) {
-	is, err := installed(b.root, key.Name)
+	is, err := b.dpkg.installed(key.Name)
 	return Condition{Absent: !is}, err
 }
 

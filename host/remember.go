@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
+)
+
+// remember brings the state into the bundle's order, with what stays before it, and
+// notes for every unit how the things it restarts on are before they change.
+func (r *run) remember(ctx context.Context) error {
+	wanted := map[*thing]bool{}
+	var things []*thing
+	for _, w := range r.wishes {
+		if w.thing == nil {
+			w.thing = &thing{Key: w.key, Implied: w.item == nil}
+		}
+		_, secret := w.item.(*bundle.Secret)
+		w.thing.ID, w.thing.Implied, w.thing.Secret, w.thing.Kept = w.id(), w.item == nil, secret, false
+		w.thing.Failed = ""
+		wanted[w.thing] = true
+		things = append(things, w.thing)
+	}
+	var rest []*thing
+	for _, t := range r.state.Things {
+		if !wanted[t] {
+			rest = append(rest, t)
+		}
+	}
+	r.state.Things = append(rest, things...)
+	for _, w := range r.wishes {
+		if u, ok := w.item.(*bundle.Unit); ok {
+			r.rememberUnit(ctx, w.thing, u)
+		}
+	}
+	return nil
+}
+
+func (r *run) rememberUnit(ctx context.Context, t *thing, u *bundle.Unit) {
+	next := make(map[bundle.ID]string, len(u.RestartOn)+len(u.ReloadOn))
+	for _, id := range slices.Concat(u.RestartOn, u.ReloadOn) {
+		if seen, ok := t.Seen[id]; ok {
+			next[id] = seen
+			continue
+		}
+		w := r.byID[id]
+		if w == nil { // a secret that is only put into files
+			next[id] = generations(r.opened.Declaration.Item(id))
+			continue
+		}
+		is, err := r.look(ctx, w.key)
+		if err != nil {
+			continue // it will fail, and the unit with it
+		}
+		g := w.thing.Generations
+		if w.thing.Made == nil {
+			g = generations(w.item)
+		}
+		next[id] = digest(is, g)
+	}
+	t.Seen = next
+}
+
+// find notes how things were found, from one on to the next package that is to
+// change: packages bring files, users and units, which are then found as the package
+// made them. The packages themselves are all noted at once, so that they can be
+// installed at once.
+func (r *run) find(ctx context.Context, from int) error {
+	changes := false
+	for i := from; i < len(r.wishes); i++ {
+		w := r.wishes[i]
+		if w.thing.Found != nil || changes && w.key.Kind != machine.Package {
+			continue
+		}
+		is, err := r.look(ctx, w.key)
+		if err != nil && i == from {
+			return err
+		}
+		if err != nil || w.item == nil && !is.Absent {
+			continue
+		}
+		if w.key.Kind == machine.Block {
+			is = r.findBlock(w.key, is)
+		}
+		if w.key.Kind == machine.File && !is.Absent && !r.dry {
+			if err := r.host.keep(w.key.Name, is); err != nil && i == from {
+				return err
+			} else if err != nil {
+				continue
+			}
+		}
+		w.thing.Found = &is
+		if p, ok := w.item.(*bundle.Package); ok && is.Absent != (p.State == bundle.Absent) {
+			changes = true
+		}
+	}
+	if r.dry {
+		return nil
+	}
+	return r.host.save(r.state)
+}
+
+// findBlock is how a block was found. One with our marker comes from a state that was
+// lost. All blocks of a file know how that was before the first of them.
+func (r *run) findBlock(k machine.Key, is machine.Condition) machine.Condition {
+	found := machine.Condition{Absent: true, NoFile: is.NoFile, NoNewline: is.NoNewline}
+	for _, t := range r.state.Things {
+		if t.Kind == machine.Block && t.Name == k.Name && t.Found != nil {
+			found.NoFile, found.NoNewline = t.Found.NoFile, t.Found.NoNewline
+		}
+	}
+	return found
+}
