@@ -258,6 +258,17 @@ func TestAddressGivenUp(t *testing.T) {
 	}
 }
 
+// PRT-9: who had it may have it again.
+func TestAddressRemade(t *testing.T) {
+	d := mesh("10.86.0.0/16", "board")
+	_, head := accept(t, d, nil, History{})
+	d.Mode = Mode{Step: Relock, Remake: true}
+	s, _ := accept(t, d, lock.New(), History{Head: head})
+	if s.Addresses["board"] != head.Addresses["board"] {
+		t.Errorf("got %v, had %v", s.Addresses, head.Addresses)
+	}
+}
+
 // PRT-7: a network is written as one.
 func TestNetworkWrong(t *testing.T) {
 	for cidr, help := range map[string]string{

@@ -71,6 +71,7 @@ func TestMovedCarriesAll(t *testing.T) {
 		"provider":               {"gitea@board", "pg@anchor", Moved{}.instances("postgres@anchor", "pg@anchor"), "board"},
 		"both ends":              {"gitea@office", "pg@hub", nodesMoved("board", "office", "anchor", "hub").instances("postgres@hub", "pg@hub"), "office"},
 		"nodes swap":             {"gitea@anchor", "postgres@board", nodesMoved("board", "anchor", "anchor", "board"), "anchor"},
+		"swap, then instance":    {"forge@anchor", "postgres@board", nodesMoved("board", "anchor", "anchor", "board").instances("gitea@anchor", "forge@anchor"), "anchor"},
 		"chain of two":           {"gitea@anchor", "postgres@hub", nodesMoved("board", "anchor", "anchor", "hub"), "anchor"},
 		"a name between":         {"gitea@office", "postgres@anchor", nodesMoved("board", "desk", "desk", "office"), "office"},
 		"instance between":       {"forge@board", "postgres@anchor", Moved{}.instances("gitea@board", "git@board", "git@board", "forge@board"), "board"},
