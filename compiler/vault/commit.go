@@ -66,18 +66,16 @@ func (s *Store) writeBlobs(add []blob) error {
 			return err
 		}
 	}
-	each := len(add) < manyBlobs
-	for _, b := range add {
-		f, err := s.disk.Create(s.path(path.Join(sealedDir, b.name)))
-		if err != nil {
+	if len(add) >= manyBlobs {
+		if err := parallel(len(add), func(i int) error { return s.create(add[i], false) }); err != nil {
 			return err
 		}
-		if err := write(f, b.data, each); err != nil {
-			return err
-		}
-	}
-	if !each {
 		return s.disk.SyncAll(s.path(sealedDir))
+	}
+	for _, b := range add {
+		if err := s.create(b, true); err != nil {
+			return err
+		}
 	}
 	for _, d := range dirs {
 		if err := s.disk.SyncDir(s.path(d)); err != nil {
@@ -85,6 +83,14 @@ func (s *Store) writeBlobs(add []blob) error {
 		}
 	}
 	return nil
+}
+
+func (s *Store) create(b blob, sync bool) error {
+	f, err := s.disk.Create(s.path(path.Join(sealedDir, b.name)))
+	if err != nil {
+		return err
+	}
+	return write(f, b.data, sync)
 }
 
 // foldersOf are the folders that blobs lie in and those above them, the mesh's own first.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"meshc.dev/compiler/lock"
@@ -22,6 +23,7 @@ type losingDisk struct {
 	now, durable map[string]*inode // by path; folders are inodes without content
 	calls, stop  int               // stop at this call, counted from 1
 	trace        []string
+	mu           sync.Mutex // many blobs are written at once
 }
 
 type inode struct {
@@ -79,21 +81,21 @@ func (d *losingDisk) Mkdir(p string) error {
 	return nil
 }
 
-func (d *losingDisk) Create(p string) (file, error) {
-	if d.now[p] != nil {
-		return nil, fs.ErrExist
-	}
-	return d.open("create", p)
-}
+func (d *losingDisk) Create(p string) (file, error) { return d.open("create", p) }
 
 func (d *losingDisk) Rewrite(p string) (file, error) { return d.open("rewrite", p) }
 
 func (d *losingDisk) open(what, p string) (file, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := d.call(what, p); err != nil {
 		return nil, err
 	}
 	if d.now[path.Dir(p)] == nil {
 		return nil, fs.ErrNotExist
+	}
+	if d.now[p] != nil && what == "create" {
+		return nil, fs.ErrExist
 	}
 	n := d.now[p]
 	if n == nil {
@@ -111,6 +113,8 @@ type losingFile struct {
 }
 
 func (f *losingFile) Write(b []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
 	if err := f.d.call("write", f.p); err != nil {
 		f.n.now = append(f.n.now, b[:len(b)/2]...)
 		return len(b) / 2, err

@@ -34,28 +34,7 @@ type file interface {
 
 type osDisk struct{}
 
-func (osDisk) ReadFile(path string) ([]byte, error) {
-	// Blobs are small: one read of a buffer of the usual size is most of them, and a stat is saved.
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b := make([]byte, 0, 2048)
-	for {
-		n, err := f.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-	}
-}
+func (osDisk) ReadFile(path string) ([]byte, error) { return readFile(path) }
 
 func (osDisk) List(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)

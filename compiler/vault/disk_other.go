@@ -22,3 +22,5 @@ func syncAll(f *os.File) error {
 		return errors.Join(x.Sync(), x.Close())
 	})
 }
+
+func readFile(path string) ([]byte, error) { return os.ReadFile(path) }

@@ -131,8 +131,14 @@ func (c *Change) take(s Secret, made []blob, before *lock.Lock) {
 	case Made, Remade:
 		entry = lock.Secret{Generation: s.Generation, Sealed: name}
 	case Kept, Awaited:
-		if len(entry.Ends) == 0 {
-			return
+		here := len(s.kept)
+		for _, e := range s.Ends {
+			if e.Blob != "" {
+				here++
+			}
+		}
+		if here == len(entry.Ends) {
+			return // as it was, or not there at all
 		}
 	default:
 		return

@@ -80,7 +80,7 @@ func Retire(d Demand, lk *lock.Lock, history []*lock.Lock, node addr.Node) (Reti
 			issued[sealed] = Issued{n, open.generation[sealed], entry.Generation}
 		}
 		switch {
-		case !open.has(name, entry):
+		case !open.versions[version{sealed, entry.Generation}]:
 			// made anew since
 		case !wanted[name] && len(entry.Ends) > 0:
 			out.Forget = append(out.Forget, n)
@@ -112,16 +112,16 @@ func keysOf(past []*lock.Lock, node addr.Node) map[string]bool {
 type openable struct {
 	generation map[string]int // the last
 	versions   map[version]bool
-	blobs      map[string]bool // every copy of every version, by digest
 }
 
+// version is one value of a secret: all its copies have the same.
 type version struct {
 	sealed     string
 	generation int
 }
 
 func opened(past []*lock.Lock, had map[string]bool) openable {
-	o := openable{map[string]int{}, map[version]bool{}, map[string]bool{}}
+	o := openable{map[string]int{}, map[version]bool{}}
 	for _, l := range past {
 		for name, s := range l.Secrets {
 			if !slices.ContainsFunc(s.Ends, func(e lock.End) bool { return had[e.To] }) {
@@ -130,18 +130,7 @@ func opened(past []*lock.Lock, had map[string]bool) openable {
 			sealed := sealedAs(name, s)
 			o.generation[sealed] = max(o.generation[sealed], s.Generation)
 			o.versions[version{sealed, s.Generation}] = true
-			for _, e := range s.Ends {
-				o.blobs[e.SHA256] = true
-			}
 		}
 	}
 	return o
-}
-
-// has says whether the keys could open what an entry holds now. All copies of one
-// version have one value, so one that is known gives the others away. The number
-// alone tells too, for a version of which other copies were made.
-func (o openable) has(name string, entry lock.Secret) bool {
-	return o.versions[version{sealedAs(name, entry), entry.Generation}] ||
-		slices.ContainsFunc(entry.Ends, func(e lock.End) bool { return o.blobs[e.SHA256] })
 }

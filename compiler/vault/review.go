@@ -95,13 +95,19 @@ func (r *review) newRecipients() {
 
 func (r *review) wants() {
 	r.newRecovery, r.oldRecovery, r.noKey = map[string][]string{}, map[string][]string{}, map[addr.Node]bool{}
-	for _, w := range slices.SortedFunc(slices.Values(r.demand.Wants), func(a, b Want) int { return a.Name.Compare(b.Name) }) {
+	names := make([]string, 0, len(r.demand.Wants))
+	for _, w := range r.demand.Wants {
 		name := w.Name.String()
 		if _, twice := r.plan.wants[name]; twice {
 			panic("vault: " + name + " is wanted twice")
 		}
 		r.plan.wants[name] = w
-		r.plan.Secrets = append(r.plan.Secrets, r.decide(w))
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	r.plan.Secrets = make([]Secret, len(names))
+	for i, name := range names {
+		r.plan.Secrets[i] = r.decide(name, r.plan.wants[name])
 	}
 	for _, key := range r.plan.keys.recovery {
 		if names := r.newRecovery[key.Fingerprint()]; len(names) > 0 {
@@ -130,17 +136,17 @@ func (r *review) recoveryAt(key seal.Recipient) diag.Pos {
 
 // decide looks at one secret. Where several things are to be said of it, it says
 // the one that has to be mended first.
-func (r *review) decide(w Want) Secret {
-	entry := r.lock.Secrets[w.Name.String()]
+func (r *review) decide(name string, w Want) Secret {
+	entry := r.lock.Secrets[name]
 	s := Secret{Name: w.Name, Generation: entry.Generation}
 	ends, ok := r.ends(w)
 	switch {
 	case !ok:
 		s.Action = Refused
 	case len(entry.Ends) == 0:
-		r.absent(w, &s, ends)
+		r.absent(name, w, &s, ends)
 	default:
-		r.present(w, &s, ends, entry)
+		r.present(name, w, &s, ends, entry)
 	}
 	return s
 }
@@ -180,8 +186,7 @@ func (c Copy) end() lock.End {
 }
 
 // absent decides about a secret that the lock does not have.
-func (r *review) absent(w Want, s *Secret, ends []Copy) {
-	name := w.Name.String()
+func (r *review) absent(name string, w Want, s *Secret, ends []Copy) {
 	_, givenUp := r.lock.Secrets[name] // without ends: forgotten on purpose
 	if !givenUp && !r.mode.Remake && r.isLost(w, ends) {
 		s.Action = Refused
@@ -236,8 +241,7 @@ func (r *review) await(w Want, lacking []Copy) {
 }
 
 // present decides about a secret that the lock has.
-func (r *review) present(w Want, s *Secret, ends []Copy, entry lock.Secret) {
-	name := w.Name.String()
+func (r *review) present(name string, w Want, s *Secret, ends []Copy, entry lock.Secret) {
 	was := map[string]lock.End{}
 	for _, e := range entry.Ends {
 		was[e.Role+" "+e.Holder] = e

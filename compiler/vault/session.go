@@ -39,8 +39,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("another meshc is at work in %s: process %d, %s, since %s", e.Dir, e.Owner.PID, e.Owner.Command, e.Owner.Since.Format(time.TimeOnly))
 }
 
-// retry is how often a waiting process asks again.
-const retry = 50 * time.Millisecond
+// askEvery is how often a waiting process asks again.
+const askEvery = 50 * time.Millisecond
 
 // Begin waits for the folder until the context ends, which gives a *BusyError;
 // finishes what a killed process left behind; and gives what stands there.
@@ -49,7 +49,7 @@ func (s *Store) Begin(ctx context.Context, me Owner) (*Session, error) {
 		return nil, err
 	}
 	hold := flock.New(s.path(busyFile))
-	ok, err := hold.TryLockContext(ctx, retry)
+	ok, err := hold.TryLockContext(ctx, askEvery)
 	if !ok {
 		if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			return nil, &BusyError{s.dir, s.owner()}

@@ -81,8 +81,8 @@ func (s *Store) look() (*View, error) {
 	if err := s.pending(v); err != nil {
 		return nil, err
 	}
-	if err := s.list("", v.blobs); err != nil {
-		return nil, err
+	if err := s.listAll(v.blobs); err != nil {
+		return nil, fmt.Errorf("list the sealed secrets: %w", err)
 	}
 	return v, s.pending(v)
 }
@@ -104,22 +104,40 @@ func (s *Store) readLock() ([]byte, error) {
 	return b, err
 }
 
-// list collects the age files below sealed/; of others, such as a README, the store knows nothing.
-func (s *Store) list(below string, into map[string]bool) error {
-	names, err := s.disk.List(s.path(path.Join(sealedDir, below)))
+// listAll collects the age files below sealed/; of others, such as a README, the store knows nothing.
+func (s *Store) listAll(into map[string]bool) error {
+	folders, files, err := s.list("")
 	if err != nil {
-		return fmt.Errorf("list the sealed secrets: %w", err)
+		return err
 	}
-	for _, name := range names {
-		if folder, ok := strings.CutSuffix(name, "/"); ok {
-			if err := s.list(path.Join(below, folder), into); err != nil {
+	found := make([][]string, len(folders))
+	err = parallel(len(folders), func(i int) error { // a folder for each machine
+		for queue := folders[i : i+1 : i+1]; len(queue) > 0; {
+			deeper, files, err := s.list(queue[0])
+			if err != nil {
 				return err
 			}
+			queue = append(queue[1:], deeper...)
+			found[i] = append(found[i], files...)
+		}
+		return nil
+	})
+	for _, name := range slices.Concat(append(found, files)...) {
+		into[name] = true
+	}
+	return err
+}
+
+func (s *Store) list(below string) (folders, files []string, err error) {
+	names, err := s.disk.List(s.path(path.Join(sealedDir, below)))
+	for _, name := range names {
+		if folder, ok := strings.CutSuffix(name, "/"); ok {
+			folders = append(folders, path.Join(below, folder))
 		} else if strings.HasSuffix(name, blobEnd) {
-			into[path.Join(below, name)] = true
+			files = append(files, path.Join(below, name))
 		}
 	}
-	return nil
+	return folders, files, err
 }
 
 // load reads blobs by their names below sealed/. One that is not there has no entry.

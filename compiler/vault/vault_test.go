@@ -435,6 +435,8 @@ func TestMovedSecretIsCarriedOver(t *testing.T) {
 		t.Errorf("made anew it is still for %s", e.Ends[0].Purpose)
 	}
 	h.value(c, n, seal.Consumer, "gitea@office") // opens for the purpose that it says
+	c, _ = h.must(Mode{Step: Locked})
+	h.value(c, n, seal.Consumer, "gitea@office") // and for the one that the lock remembers
 	if files := h.files(); len(files) != 3 {
 		t.Errorf("old blobs are left: %v", files)
 	}
