@@ -14,7 +14,16 @@ import (
 )
 
 // Accounts are the users and groups of a machine, as its own files have them.
-type Accounts struct{ root *Root }
+type Accounts struct {
+	root  *Root
+	known map[string]known // by path
+}
+
+// known is a table that was read, and the file's identity then.
+type known struct {
+	was   string
+	table table
+}
 
 const (
 	passwdFile = "/etc/passwd"
@@ -26,18 +35,47 @@ const (
 type table [][]string
 
 func (a *Accounts) table(p string) (table, error) {
-	data, err := a.root.ReadFile(p)
+	at, err := a.root.target(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var t table
+	defer at.close()
+	st, err := at.stat()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	is := fmt.Sprint(st.Ino, st.Size, st.Mtim)
+	if k := a.known[p]; k.was == is {
+		return k.table.clone(), nil
+	}
+	data, err := a.root.ReadFile(p)
+	if err != nil {
+		return nil, err
+	}
+	t := table{}
 	for line := range strings.Lines(string(data)) {
 		t = append(t, strings.Split(strings.TrimSuffix(line, "\n"), ":"))
 	}
-	return t, nil
+	if a.known == nil {
+		a.known = map[string]known{}
+	}
+	a.known[p] = known{is, t}
+	return t.clone(), nil
+}
+
+// clone copies a table, whose rows are written to.
+func (t table) clone() table {
+	out := make(table, len(t))
+	for i, r := range t {
+		out[i] = slices.Clone(r)
+	}
+	return out
 }
 
 // row finds the line of a name with at least n fields.

@@ -192,7 +192,7 @@ func Tree(dir string) (*Machine, error) {
 }
 
 func common(root *Root) *Machine {
-	return &Machine{Root: root, Accounts: &Accounts{root}, Files: &Files{root}, Blocks: &Blocks{root}}
+	return &Machine{Root: root, Accounts: &Accounts{root: root}, Files: &Files{root}, Blocks: &Blocks{root}}
 }
 
 // Backend of a kind.

@@ -102,11 +102,15 @@ func (r *Root) walk(p string, followLast bool) (place, error) {
 		}
 	}
 	done := func(base string) (place, error) {
-		fd, err := unix.FcntlInt(uintptr(top()), unix.F_DUPFD_CLOEXEC, 0)
-		for len(dirs) > 0 {
+		if len(dirs) == 0 {
+			fd, err := unix.FcntlInt(uintptr(r.fd), unix.F_DUPFD_CLOEXEC, 0)
+			return place{fd, base, p}, pathError(p, err)
+		}
+		fd := top()
+		for dirs = dirs[:len(dirs)-1]; len(dirs) > 0; {
 			pop()
 		}
-		return place{fd, base, p}, pathError(p, err)
+		return place{fd, base, p}, nil
 	}
 	fail := func(err error) (place, error) {
 		for len(dirs) > 0 {
@@ -127,6 +131,12 @@ func (r *Root) walk(p string, followLast bool) (place, error) {
 		}
 		if len(rest) == 0 && !followLast {
 			return done(part)
+		}
+		if len(rest) > 0 { // nearly always a folder
+			if fd, err := unix.Openat(top(), part, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err == nil {
+				dirs = append(dirs, fd)
+				continue
+			}
 		}
 		var st unix.Stat_t
 		err := unix.Fstatat(top(), part, &st, unix.AT_SYMLINK_NOFOLLOW)
