@@ -13,10 +13,12 @@ import (
 // build understands a document of the newest format: every name, number and
 // digest is looked at here, so that nothing malformed gets any further.
 func build(file string, d document) (*Lock, diag.List) {
-	b := builder{lock: New(), file: file, seen: make(map[place]int, len(d.entries))}
+	b := builder{lock: New(), file: file}
 	b.lock.file = file
-	b.lock.places = make(map[place]span, len(d.entries))
+	b.lock.places = make(map[place]int, len(d.entries))
+	b.lock.spans = make([]span, len(d.entries))
 	for i := range d.entries {
+		b.lock.spans[i] = d.entries[i].at
 		b.add(d.entries, i)
 	}
 	return b.lock, b.faults
@@ -25,14 +27,13 @@ func build(file string, d document) (*Lock, diag.List) {
 type builder struct {
 	lock   *Lock
 	file   string
-	seen   map[place]int // index of the entry that has the key
 	faults diag.List
 }
 
 func (b *builder) add(entries []entry, i int) {
 	e := &entries[i]
 	p := place{e.section, e.key}
-	if first, ok := b.seen[p]; ok {
+	if first, ok := b.lock.places[p]; ok {
 		// The same line twice says the same: it is what is left when both sides of
 		// a merge are kept. Two values for one key say nothing.
 		if o := &entries[first]; !e.value.equal(o.value) {
@@ -40,8 +41,7 @@ func (b *builder) add(entries []entry, i int) {
 		}
 		return
 	}
-	b.seen[p] = i
-	b.lock.places[p] = e.at
+	b.lock.places[p] = i
 
 	var problem string
 	switch e.section {

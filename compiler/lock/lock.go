@@ -43,7 +43,8 @@ type Lock struct {
 	Moved map[string]string
 
 	file   string
-	places map[place]span
+	places map[place]int // index of the entry in spans
+	spans  []span
 }
 
 // Secret is what is known of a secret: never what it is.
@@ -139,9 +140,9 @@ func (l *Lock) at(section, key string) diag.Pos {
 	if file == "" {
 		file = File
 	}
-	s, ok := l.places[place{section, key}]
+	i, ok := l.places[place{section, key}]
 	if !ok {
 		return diag.Pos{File: file}
 	}
-	return s.pos(file)
+	return l.spans[i].pos(file)
 }
