@@ -26,7 +26,10 @@ brought up to date.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := g.dir
-			if len(args) == 1 {
+			switch {
+			case len(args) == 1 && filepath.IsAbs(args[0]):
+				dir = args[0]
+			case len(args) == 1:
 				dir = filepath.Join(g.dir, args[0])
 			}
 			return g.init(dir)
@@ -136,8 +139,8 @@ assign: {
 nodes: first: {
 	endpoint: "203.0.113.7"
 	assign: hub: {}
-	recipient: "age1zj6f2cmgaxxmct8fx0v3ffg9n6zs8lza9k8w9f2h44fx4mqvmcms5ah93e"
-	wireguard: "wUgWKCvuUNW0CY8rhRw9Lwe0uEUkBRM1qFMJVPx5kWM="
+	recipient: "age1fjnq5xu92jg8e59u85qdj90vv7nyst86wr23dau3mepzw8nk5eequ6y06q"
+	wireguard: "sDNqpdgUyH6G7eSjj1kLIVKaEFQcxL8fpfS3biTaGRo="
 }
 `
 

@@ -2,7 +2,6 @@ package compose
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func unknownListen(r plan.Resource, name string, ls []plan.Listen) diag.Diagnost
 	for _, l := range ls {
 		known = append(known, l.Name)
 	}
-	d := diag.Diagnostic{Code: diag.UnknownListen, At: r.At, Message: fmt.Sprintf("%s publishes %s, which is none of its listens", r.ID, name)}
+	d := diag.Diagnostic{Code: diag.UnknownListen, At: named(r, name), Message: fmt.Sprintf("%s publishes %s, which is none of its listens", r.ID, name)}
 	if len(known) > 0 {
 		d.Message += " (" + strings.Join(known, ", ") + ")"
 	}
@@ -44,7 +43,7 @@ func unknownListen(r plan.Resource, name string, ls []plan.Listen) diag.Diagnost
 }
 
 func badMapping(r plan.Resource, s string) diag.Diagnostic {
-	return diag.Diagnostic{Code: diag.UnknownListen, At: r.At, Message: fmt.Sprintf("%s publishes %q, which is neither a listen nor a mapping such as \"127.0.0.1:8080:80\" with a port of the machine", r.ID, s)}
+	return diag.Diagnostic{Code: diag.UnknownListen, At: named(r, s), Message: fmt.Sprintf("%s publishes %q, which is neither a listen nor a mapping such as \"127.0.0.1:8080:80\" with a port of the machine", r.ID, s)}
 }
 
 func badFrom(i *exchange.Instance, r evaluate.Rule) diag.Diagnostic {
@@ -66,15 +65,35 @@ func twice(node addr.Node, what string, first, second plan.Resource, place func(
 	return d
 }
 
-func unknownResource(of plan.Resource, ref addr.Resource, known map[addr.Resource]bool) diag.Diagnostic {
+// named is where a resource names something.
+func named(r plan.Resource, what string) diag.Pos {
+	if at, ok := r.Named[what]; ok {
+		return at
+	}
+	return r.At
+}
+
+// unknownResource speaks of the module where it named one of its own, so that several instances of it say it once.
+func unknownResource(of plan.Resource, module string, ref addr.Resource, known map[addr.Resource]bool) diag.Diagnostic {
+	own := of.ID.Instance == ref.Instance
 	var names []string
-	for _, k := range slices.SortedFunc(maps.Keys(known), func(a, b addr.Resource) int { return strings.Compare(a.String(), b.String()) }) {
-		if k.Instance == ref.Instance {
+	for k := range known {
+		switch {
+		case own && k.Instance == ref.Instance:
 			names = append(names, k.Local())
+		case !own:
+			names = append(names, k.String())
 		}
 	}
-	d := diag.Diagnostic{Code: diag.UnknownResource, At: of.At, Message: fmt.Sprintf("%s depends on %s, which does not exist on its node", of.ID, ref)}
-	if near := diag.Nearest(ref.Local(), names); len(near) > 0 {
+	slices.Sort(names)
+	d := diag.Diagnostic{Code: diag.UnknownResource, At: named(of, ref.String()), Message: fmt.Sprintf("%s depends on %s, which does not exist on its node", of.ID, ref)}
+	written := ref.String()
+	if own {
+		written = ref.Local()
+		d.At = named(of, written)
+		d.Message = fmt.Sprintf("%s of module %s depends on %s, which it does not have", of.ID.Local(), module, written)
+	}
+	if near := diag.Nearest(written, names); len(near) > 0 {
 		d.Message += "; did you mean " + near[0] + "?"
 		d.Help = fmt.Sprintf("%q", near[0])
 	}

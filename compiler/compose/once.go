@@ -58,6 +58,7 @@ func (b *builder) once() {
 	for _, i := range b.out.plan.Instances {
 		i.Resources = slices.DeleteFunc(i.Resources, func(r plan.Resource) bool {
 			shared := false
+			var with *plan.Resource // two meet in one thing only, however many they have in common
 			for _, t := range things(r) {
 				h, ok := held[t.what]
 				switch {
@@ -66,7 +67,8 @@ func (b *builder) once() {
 				case h.share && t.share && h.value == t.value && r.Block == nil && r.Computed == nil:
 					b.alias[r.ID], shared = h.by.ID, true
 				case h.share && t.share && h.value == t.value:
-				default:
+				case with == nil || with.ID != h.by.ID:
+					with = &h.by
 					b.refuse(twice(b.node.Name, t.what, h.by, r, b.place))
 				}
 			}
@@ -93,7 +95,7 @@ func (b *builder) references() {
 			known[r.ID] = true
 		}
 	}
-	resolve := func(of plan.Resource, refs []addr.Resource) []addr.Resource {
+	resolve := func(of plan.Resource, module string, refs []addr.Resource) []addr.Resource {
 		var out []addr.Resource
 		for _, ref := range refs {
 			if to, ok := b.alias[ref]; ok {
@@ -104,7 +106,7 @@ func (b *builder) references() {
 				out = append(out, ref)
 			case b.maybe(ref): // an optional requirement without an answer, or one without a credential
 			default:
-				b.refuse(unknownResource(of, ref, known))
+				b.refuse(unknownResource(of, module, ref, known))
 			}
 		}
 		return out
@@ -114,11 +116,11 @@ func (b *builder) references() {
 			switch {
 			case r.Unit != nil:
 				u := *r.Unit
-				u.RestartOn, u.ReloadOn = resolve(r, u.RestartOn), resolve(r, u.ReloadOn)
+				u.RestartOn, u.ReloadOn = resolve(r, i.Module, u.RestartOn), resolve(r, i.Module, u.ReloadOn)
 				i.Resources[k].Unit = &u
 			case r.Container != nil:
 				c := *r.Container
-				c.RestartOn, c.ReloadOn = resolve(r, c.RestartOn), resolve(r, c.ReloadOn)
+				c.RestartOn, c.ReloadOn = resolve(r, i.Module, c.RestartOn), resolve(r, i.Module, c.ReloadOn)
 				i.Resources[k].Container = &c
 			}
 		}

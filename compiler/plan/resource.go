@@ -11,6 +11,8 @@ import (
 type Resource struct {
 	ID addr.Resource
 	At diag.Pos // in the module
+	// Named tells where restart_on, reload_on and publishes name something, by what is written there.
+	Named map[string]diag.Pos
 
 	File      *File
 	Directory *Directory

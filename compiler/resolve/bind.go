@@ -49,7 +49,8 @@ func (r *resolver) answer(o *offer, q question) (Answer, bool) {
 	}
 	inScope, beyond := r.inScope(o, what)
 	var fit, reach []option
-	var others, far []Candidate
+	var others []Candidate
+	var beyondReach []far
 	late := false
 	for _, c := range inScope {
 		if why := r.matches(q.require, c.instance.Interface, c.provide); why != "" {
@@ -61,7 +62,7 @@ func (r *resolver) answer(o *offer, q question) (Answer, bool) {
 		if c, ok := r.reach(o, q, c); ok {
 			reach = append(reach, c)
 		} else {
-			far = append(far, Candidate{c.instance.Addr.String(), "shares no private network: " + r.networksOf(c.instance.Addr.Node)})
+			beyondReach = append(beyondReach, far{c.instance.Addr.String(), r.networksOf(c.instance.Addr.Node)})
 		}
 	}
 	licences := r.licences(what)
@@ -73,7 +74,10 @@ func (r *resolver) answer(o *offer, q question) (Answer, bool) {
 		o.problems = append(o.problems, licenceNotChosen(r, o, q, reach, licences))
 	case len(reach) == 1:
 		a := taken(q, reach[0])
-		a.Others = append(append(others, far...), beyond...)
+		for _, f := range beyondReach {
+			others = append(others, Candidate{f.name, "shares no private network: it is on " + f.on})
+		}
+		a.Others = append(others, beyond...)
 		return a, true
 	case len(reach) > 1:
 		o.problems = append(o.problems, severalAnswers(r, o, q, instancesOf(reach)))
@@ -81,11 +85,11 @@ func (r *resolver) answer(o *offer, q question) (Answer, bool) {
 	case late:
 		o.say(whereTooLate(q, others))
 	case len(fit) > 0:
-		o.problems = append(o.problems, noSharedNetwork(o, q, r.networksOf(o.spec.Name), far))
+		o.problems = append(o.problems, noSharedNetwork(o, q, r.networksOf(o.spec.Name), beyondReach))
 	case len(others) > 0:
 		o.problems = append(o.problems, noMatch(o, q, others))
 	default:
-		o.problems = append(o.problems, nothingAnswers(o.spec.Name, q, r.provisions(), r.assignable(o, q, beyond)))
+		o.problems = append(o.problems, nothingAnswers(r, o, q, r.assignable(q, beyond)))
 	}
 	return Answer{}, false
 }
@@ -133,7 +137,7 @@ func (r *resolver) answerPinned(o *offer, q question, pin load.Text) (Answer, bo
 		}
 		c, ok := r.reach(o, q, at[0])
 		if !ok {
-			o.problems = append(o.problems, noSharedNetwork(o, q, r.networksOf(o.spec.Name), []Candidate{{c.instance.Addr.String(), r.networksOf(c.instance.Addr.Node)}}))
+			o.problems = append(o.problems, noSharedNetwork(o, q, r.networksOf(o.spec.Name), []far{{c.instance.Addr.String(), r.networksOf(c.instance.Addr.Node)}}))
 			break
 		}
 		a := taken(q, c)
@@ -199,13 +203,13 @@ func GatewayName(runtime string) string {
 func (r *resolver) networksOf(n addr.Node) string {
 	o := r.offers[n]
 	if o == nil || len(o.networks) == 0 {
-		return string(n) + " is on none"
+		return "none"
 	}
 	var names []string
 	for _, w := range o.networks {
 		names = append(names, w.Network)
 	}
-	return string(n) + " is on " + strings.Join(names, ", ")
+	return enumerate(names)
 }
 
 func (r *resolver) licences(provision string) []string {
@@ -221,10 +225,10 @@ func (r *resolver) licences(provision string) []string {
 
 // assignable are the modules that would answer a requirement if some node ran them,
 // and how far those that do reach.
-func (r *resolver) assignable(o *offer, q question, beyond []Candidate) []Candidate {
+func (r *resolver) assignable(q question, beyond []Candidate) []Candidate {
 	out := beyond
 	for _, m := range r.byWhat[q.require.Provision] {
-		out = append(out, Candidate{m.Name, "is assigned to no node that " + string(o.spec.Name) + " could take it from"})
+		out = append(out, Candidate{m.Name, "is assigned to no node that it could be taken from"})
 	}
 	return out
 }

@@ -269,7 +269,7 @@ func (r *resolver) refuseOnNode(o *offer, q question) {
 		o.problems = append(o.problems, noMatch(o, q, others))
 		return
 	}
-	o.problems = append(o.problems, nothingAnswers(o.spec.Name, q, r.provisions(), nil))
+	o.problems = append(o.problems, nothingAnswers(r, o, q, nil))
 }
 
 // provisions are the names of all that any module provides.
@@ -319,8 +319,16 @@ func (r *resolver) trialNode(n *load.Node) problems {
 	t := *r
 	t.offers = maps.Clone(r.offers)
 	t.found = nil
+	// What is assigned here only to try it may be of a kind that nothing was of before.
+	t.direct = maps.Clone(r.direct)
+	for _, a := range n.Layer.Assign {
+		t.direct[a.Module] = true
+	}
 	o := t.close(n)
 	if r.wide != nil {
+		t.offers[n.Name] = o
+		t.ghosts = map[string]bool{}
+		t.collectOffers()
 		t.bind(o)
 	}
 	t.nodeClaims(o)

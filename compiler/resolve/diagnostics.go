@@ -10,69 +10,50 @@ import (
 	"meshc.dev/compiler/load"
 )
 
-// askers names everyone on a node who wants the same thing (SEL-4).
-func askers(r *resolver, o *offer, provision string) []string {
-	var out []string
-	for _, q := range r.open(o) {
-		if q.require.Provision == provision && !q.require.Optional && q.by.Answer(q.require.Label) == nil {
-			out = append(out, q.by.Addr.Name)
-		}
-	}
-	return out
-}
-
-func requires(names []string, what string) string {
-	if len(names) == 1 {
-		return names[0] + " requires " + what
-	}
-	return enumerate(names) + " require " + what
-}
-
 func severalModules(r *resolver, o *offer, q question, modules []*load.Module) problem {
 	what := q.require.Provision
-	who := askers(r, o, what)
-	k := fmt.Sprintf("several-modules %s %s %v", what, who, q.by.At)
-	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, everywhere bool) diag.Diagnostic {
-		var can []string
-		d := diag.Diagnostic{Code: diag.SeveralModules, At: q.by.At}
-		for _, m := range modules {
-			can = append(can, m.Name)
-			if d.Help == "" && r.mends(o, k, m.Name, "", "") {
-				d.Help = line(nodes, everywhere, fmt.Sprintf("assign: %s: {}", key(m.Name)))
+	var can []string
+	for _, m := range modules {
+		can = append(can, m.Name)
+	}
+	k := fmt.Sprintf("several-modules %s %v", what, can)
+	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.SeveralModules, At: h.at(), Also: h.also()}
+		for _, m := range can {
+			if d.Help == "" && r.mends(o, k, m, "", "") {
+				d.Help = h.line(fmt.Sprintf("assign: %s: {}", key(m)))
 			}
 		}
-		d.Message = fmt.Sprintf("on %s, %s, which %s could each answer", onNodes(nodes), requires(who, what), enumerate(can))
-		d.Also = declared(q)
+		d.Message = fmt.Sprintf("%s, which %s could each answer", h.want(what), enumerate(can))
 		return d
 	}}
 }
 
-// declared points at the requirement in a module of the mesh; one that is built in is not for its user to change.
-func declared(q question) []diag.Note {
-	if q.by.Module.Builtin || !q.require.At.IsValid() {
-		return nil
-	}
-	return []diag.Note{{At: q.require.At, Text: "required here"}}
-}
-
-func nothingAnswers(node addr.Node, q question, provisions []string, candidates []Candidate) problem {
+// nothingAnswers names what could be assigned, and gives the line where one machine asks
+// and could run that itself.
+func nothingAnswers(r *resolver, o *offer, q question, candidates []Candidate) problem {
 	what := q.require.Provision
-	k := fmt.Sprintf("nothing-answers %s %s %v", what, q.by.Addr.Name, q.by.At)
-	return problem{node: node, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
-		d := diag.Diagnostic{Code: diag.NothingAnswers, At: q.by.At, Also: declared(q)}
-		d.Message = fmt.Sprintf("%s on %s requires %s, and nothing answers it", q.by.Addr.Name, onNodes(nodes), what)
-		if len(candidates) > 0 {
+	k := fmt.Sprintf("nothing-answers %s %v", what, candidates)
+	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.NothingAnswers, At: h.at(), Also: h.also()}
+		d.Message = h.want(what) + ", and nothing answers it"
+		near := diag.Nearest(what, r.provisions())
+		switch {
+		case len(candidates) > 0:
 			var lines []string
 			for _, c := range candidates {
 				lines = append(lines, c.Name+" "+c.Why)
 			}
 			d.Message += ": " + strings.Join(lines, "; ")
-			return d
-		}
-		if near := diag.Nearest(what, provisions); len(near) > 0 {
+			for _, m := range r.byWhat[what] {
+				if len(h.nodes) == 1 && d.Help == "" && r.mends(o, k, m.Name, "", "") {
+					d.Help = h.line(fmt.Sprintf("assign: %s: {}", key(m.Name)))
+				}
+			}
+		case len(near) > 0:
 			d.Message += "; the nearest that something provides is " + enumerate(near)
-		} else {
-			d.Message += "; no module provides it and no licence answers it"
+		default:
+			d.Message = h.want(what) + ", which no module provides and no licence answers"
 		}
 		return d
 	}}
@@ -80,9 +61,9 @@ func nothingAnswers(node addr.Node, q question, provisions []string, candidates 
 
 func severalAnswers(r *resolver, o *offer, q question, by []*Instance) problem {
 	what := q.require.Provision
-	k := fmt.Sprintf("several-answers %s %s %v", what, q.by.Addr.Name, names(by))
-	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, everywhere bool) diag.Diagnostic {
-		d := diag.Diagnostic{Code: diag.SeveralAnswers, At: q.by.At, Also: declared(q)}
+	k := fmt.Sprintf("several-answers %s %v", what, names(by))
+	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.SeveralAnswers, At: h.at(), Also: h.also()}
 		for _, i := range by {
 			pin := string(i.Addr.Node)
 			for _, other := range by {
@@ -91,30 +72,30 @@ func severalAnswers(r *resolver, o *offer, q question, by []*Instance) problem {
 				}
 			}
 			if d.Help == "" && r.mends(o, k, "", what, pin) {
-				d.Help = line(nodes, everywhere, fmt.Sprintf("pins: %s: %q", key(what), pin))
+				d.Help = h.line(fmt.Sprintf("pins: %s: %q", key(what), pin))
 			}
 			d.Also = append(d.Also, diag.Note{At: i.At, Text: i.Addr.String() + " could answer"})
 		}
-		d.Message = fmt.Sprintf("%s on %s requires %s, which %s could each answer", q.by.Addr.Name, onNodes(nodes), what, enumerate(names(by)))
+		d.Message = fmt.Sprintf("%s, which %s could each answer", h.want(what), enumerate(names(by)))
 		return d
 	}}
 }
 
 func licenceNotChosen(r *resolver, o *offer, q question, by []option, licences []string) problem {
 	what := q.require.Provision
-	k := fmt.Sprintf("licence %s %s %v", what, q.by.Addr.Name, licences)
-	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, everywhere bool) diag.Diagnostic {
-		d := diag.Diagnostic{Code: diag.LicenceNotChosen, At: q.by.At, Also: declared(q)}
+	k := fmt.Sprintf("licence %s %v %v", what, licences, names(instancesOf(by)))
+	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.LicenceNotChosen, At: h.at(), Also: h.also()}
 		var can []string
 		for _, l := range licences {
 			can = append(can, "the licence "+l)
 			d.Also = append(d.Also, diag.Note{At: r.src.Mesh.Licences[l].At, Text: "this licence answers " + what})
 			if d.Help == "" && r.mends(o, k, "", what, l) {
-				d.Help = line(nodes, everywhere, fmt.Sprintf("pins: %s: %q", key(what), l))
+				d.Help = h.line(fmt.Sprintf("pins: %s: %q", key(what), l))
 			}
 		}
 		can = append(can, names(instancesOf(by))...)
-		d.Message = fmt.Sprintf("%s on %s requires %s and has not chosen; a licence is never chosen for it; it could be %s", q.by.Addr.Name, onNodes(nodes), what, strings.Join(can, " or "))
+		d.Message = fmt.Sprintf("%s, and has not chosen: a licence is never chosen silently; it could be %s", h.want(what), strings.Join(can, " or "))
 		return d
 	}}
 }
@@ -127,31 +108,48 @@ func noMatch(o *offer, q question, others []Candidate) problem {
 	for _, c := range others {
 		why = append(why, c.Name+" "+c.Why)
 	}
-	k := fmt.Sprintf("no-match %s %s %v", q.require.Provision, q.by.Addr.Name, others)
-	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
-		d := diag.Diagnostic{Code: diag.NoMatch, At: q.by.At, Also: declared(q)}
-		d.Message = fmt.Sprintf("%s on %s requires %s where %s: %s", q.by.Addr.Name, onNodes(nodes), q.require.Provision, strings.Join(asks, ", "), strings.Join(why, "; "))
-		return d
+	k := fmt.Sprintf("no-match %s %v %v", q.require.Provision, asks, others)
+	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
+		return diag.Diagnostic{
+			Code: diag.NoMatch, At: h.at(), Also: h.also(),
+			Message: fmt.Sprintf("%s where %s: %s", h.want(q.require.Provision), strings.Join(asks, ", "), strings.Join(why, "; ")),
+		}
 	}}
 }
 
-func noSharedNetwork(o *offer, q question, mine string, others []Candidate) problem {
+// far is a provider that is out of reach, and the networks it is on.
+type far struct{ name, on string }
+
+func noSharedNetwork(o *offer, q question, mine string, others []far) problem {
 	var them []string
-	for _, c := range others {
-		them = append(them, c.Name+" ("+strings.TrimPrefix(c.Why, "shares no private network: ")+")")
+	for _, f := range others {
+		them = append(them, f.name+" (on "+f.on+")")
 	}
-	k := fmt.Sprintf("no-network %s %s %v", q.require.Provision, q.by.Addr.Name, others)
-	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+	k := fmt.Sprintf("no-network %s %v %s", q.require.Provision, others, mine)
+	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
+		has, are := " has", " is on "
+		if len(them) > 1 {
+			has = " have"
+		}
+		if len(h.nodes) > 1 {
+			are = " are on "
+		}
 		return diag.Diagnostic{
-			Code: diag.NoSharedNetwork, At: q.by.At, Also: declared(q),
-			Message: fmt.Sprintf("%s on %s requires %s, and shares no private network with %s; %s", q.by.Addr.Name, onNodes(nodes), q.require.Provision, enumerate(them), mine),
+			Code: diag.NoSharedNetwork, At: h.at(), Also: h.also(),
+			Message: fmt.Sprintf("%s, which %s%s, and there is no private network in common: %s%s%s", h.want(q.require.Provision), enumerate(them), has, onNodes(h.nodes), are, mine),
 		}
 	}}
 }
 
 func whereTooLate(q question, others []Candidate) diag.Diagnostic {
+	at := q.require.At
+	for _, c := range q.require.Where {
+		if c.At.IsValid() && strings.Contains(others[0].Why, " "+strings.Join(c.Path, ".")+" ") {
+			at = c.At
+		}
+	}
 	return diag.Diagnostic{
-		Code: diag.WhereTooLate, At: q.require.At,
+		Code: diag.WhereTooLate, At: at,
 		Message: fmt.Sprintf("requirement %s of module %s asks for something that is known only once ports are assigned: %s %s", q.require.Label, q.by.Module.Name, others[0].Name, others[0].Why),
 	}
 }
@@ -174,9 +172,9 @@ func pinElsewhere(q question, pin load.Text, on []string) diag.Diagnostic {
 
 func pinNotThere(o *offer, q question, pin load.Text, by []*Instance, beyond []Candidate) problem {
 	k := fmt.Sprintf("pin-elsewhere %s %s %v", q.require.Provision, pin.Value, pin.At)
-	return problem{node: o.spec.Name, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+	return problem{node: o.spec.Name, key: k, say: func(h having) diag.Diagnostic {
 		d := diag.Diagnostic{Code: diag.PinElsewhere, At: pin.At}
-		d.Message = fmt.Sprintf("%s is pinned to %s for %s on %s, and %s does not provide it", q.require.Provision, pin.Value, q.by.Addr.Name, onNodes(nodes), pin.Value)
+		d.Message = fmt.Sprintf("%s is pinned to %s for %s on %s, and %s does not provide it", q.require.Provision, pin.Value, q.by.Addr.Name, onNodes(h.nodes), pin.Value)
 		for _, c := range beyond {
 			if strings.HasSuffix(c.Name, "@"+pin.Value) || c.Name == pin.Value {
 				d.Message += ": " + c.Name + " " + c.Why
@@ -198,7 +196,7 @@ func provide(n int) string {
 }
 
 func pinUnknown(q question, pin load.Text, near []string) problem {
-	return problem{node: q.by.Addr.Node, key: fmt.Sprintf("pin-unknown %v", pin), say: func([]addr.Node, bool) diag.Diagnostic {
+	return problem{node: q.by.Addr.Node, key: fmt.Sprintf("pin-unknown %v", pin), say: func(having) diag.Diagnostic {
 		d := diag.Diagnostic{
 			Code: diag.PinUnknown, At: pin.At,
 			Message: fmt.Sprintf("%s is pinned to %q, which is neither a node, nor instance@node, nor a licence", q.require.Provision, pin.Value),
@@ -238,9 +236,9 @@ func claimHeldTwice(scope, where string, first, second holder) problem {
 	if scope != "node" {
 		k += first.by.Addr.String() + second.by.Addr.String()
 	}
-	return problem{node: second.by.Addr.Node, key: k, say: func(nodes []addr.Node, _ bool) diag.Diagnostic {
+	return problem{node: second.by.Addr.Node, key: k, say: func(h having) diag.Diagnostic {
 		d := diag.Diagnostic{Code: diag.ClaimHeldTwice, At: second.by.At}
-		on := "on " + onNodes(nodes) + " too"
+		on := "on " + onNodes(h.nodes) + " too"
 		help := "a node can have one of them; remove one of these lines"
 		switch scope {
 		case "site":

@@ -9,14 +9,23 @@ import (
 	"meshc.dev/compiler/diag"
 )
 
-// problem is something wrong on one node. Problems of one key are the same on
-// several nodes and are said once, with all of them.
+// problem is something wrong on one node. Problems of one key are the same: on
+// one node they are said once with all who ask (SEL-4), and on several nodes
+// where the same ask, once with all of these.
 type problem struct {
 	node       addr.Node
 	diagnostic diag.Diagnostic
 	key        string
-	// say makes the diagnostic for the nodes that have the problem; it may try a mend.
-	say func(nodes []addr.Node, everywhere bool) diag.Diagnostic
+	asks       *question // nil where nobody asks for anything
+	// say makes the diagnostic for those that have the problem; it may try a mend.
+	say func(having) diag.Diagnostic
+}
+
+// having is who has a problem.
+type having struct {
+	nodes      []addr.Node
+	everywhere bool       // on all nodes of several
+	asks       []question // on the first of the nodes, by instance and label
 }
 
 // name tells problems apart.
@@ -32,24 +41,44 @@ type problems []problem
 // diagnostics says every problem once; of is the number of nodes in the mesh.
 func (ps problems) diagnostics(of int) diag.List {
 	var ds diag.List
-	nodes := map[string][]addr.Node{}
+	type on struct {
+		node addr.Node
+		key  string
+	}
+	asks := map[on][]question{}
 	for _, p := range ps {
-		if p.key != "" {
-			nodes[p.key] = append(nodes[p.key], p.node)
+		if p.asks != nil {
+			asks[on{p.node, p.key}] = append(asks[on{p.node, p.key}], *p.asks)
 		}
 	}
-	said := map[string]bool{}
+	// The same problem of the same instances, assigned at the same place.
+	same := func(p problem) string {
+		k := p.key
+		for _, q := range asks[on{p.node, p.key}] {
+			k += fmt.Sprint(" ", q.by.Addr.Name, " ", q.by.At)
+		}
+		return k
+	}
+	groups, order := map[string]*having{}, []problem{}
 	for _, p := range ps {
 		if p.key == "" {
 			ds = append(ds, p.diagnostic)
 			continue
 		}
-		if said[p.key] {
-			continue
+		k := same(p)
+		g := groups[k]
+		if g == nil {
+			g = &having{asks: asks[on{p.node, p.key}]}
+			groups[k] = g
+			order = append(order, p)
 		}
-		said[p.key] = true
-		on := slices.Compact(slices.Sorted(slices.Values(nodes[p.key])))
-		ds = append(ds, p.say(on, of > 1 && len(on) == of))
+		g.nodes = append(g.nodes, p.node)
+	}
+	for _, p := range order {
+		g := groups[same(p)]
+		g.nodes = slices.Compact(slices.Sorted(slices.Values(g.nodes)))
+		g.everywhere = of > 1 && len(g.nodes) == of
+		ds = append(ds, p.say(*g))
 	}
 	return ds
 }
@@ -74,12 +103,52 @@ func enumerate(items []string) string {
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
-// line is a line of mesh.cue for one node or, where all have the problem, for the mesh.
-func line(nodes []addr.Node, everywhere bool, rest string) string {
-	if everywhere {
+// line is a line of mesh.cue for each node or, where all have the problem, one for the mesh.
+func (h having) line(rest string) string {
+	if h.everywhere {
 		return rest
 	}
-	return fmt.Sprintf("nodes: %s: %s", key(string(nodes[0])), rest)
+	var out []string
+	for _, n := range h.nodes {
+		out = append(out, fmt.Sprintf("nodes: %s: %s", key(string(n)), rest))
+	}
+	return strings.Join(out, "\n")
+}
+
+// want names everyone who asks, and what they ask for: "editor and pager on laptop require shell".
+func (h having) want(what string) string {
+	names := h.names()
+	verb := "requires"
+	if len(names) > 1 {
+		verb = "require"
+	}
+	return fmt.Sprintf("%s on %s %s %s", enumerate(names), onNodes(h.nodes), verb, what)
+}
+
+func (h having) names() []string {
+	var out []string
+	for _, q := range h.asks {
+		out = append(out, q.by.Addr.Name)
+	}
+	return slices.Compact(out)
+}
+
+// at is where the first that asks is assigned; also are the others, and where modules
+// of the mesh ask. One that is built in is not for its user to change.
+func (h having) at() diag.Pos { return h.asks[0].by.At }
+
+func (h having) also() []diag.Note {
+	var out []diag.Note
+	for k, q := range h.asks {
+		if q.by.At != h.at() && (k == 0 || q.by != h.asks[k-1].by) {
+			out = append(out, diag.Note{At: q.by.At, Text: q.by.Addr.Name + " requires it too"})
+		}
+		note := diag.Note{At: q.require.At, Text: "required here"}
+		if !q.by.Module.Builtin && q.require.At.IsValid() && !slices.Contains(out, note) {
+			out = append(out, note)
+		}
+	}
+	return out
 }
 
 // key quotes a name where CUE needs it.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
@@ -183,7 +182,7 @@ func entry(f *ast.Field, telling string) string {
 
 // WriteCatalog writes one line a module.
 func WriteCatalog(w io.Writer, ms []Module) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	for _, m := range ms {
 		own := ""
 		if !m.Builtin {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -10,9 +11,35 @@ import (
 	"meshc.dev/compiler/plan"
 )
 
+// table lines up columns and ends no line in blanks.
+type table struct {
+	*tabwriter.Writer
+	w   io.Writer
+	buf bytes.Buffer
+}
+
+func newTable(w io.Writer) *table {
+	t := &table{w: w}
+	t.Writer = tabwriter.NewWriter(&t.buf, 0, 0, 2, ' ', 0)
+	return t
+}
+
+// Flush writes the table.
+func (t *table) Flush() error {
+	if err := t.Writer.Flush(); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(t.buf.Bytes()) {
+		if _, err := t.w.Write(append(bytes.TrimRight(line, " \n"), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Overview writes one line a node.
 func Overview(w io.Writer, p *plan.Plan) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	for _, n := range p.Nodes {
 		var names []string
 		for _, i := range n.Instances {
@@ -29,7 +56,7 @@ func Overview(w io.Writer, p *plan.Plan) error {
 
 // Machine writes what one node runs, takes and gives.
 func Machine(w io.Writer, n *plan.Node, opens []string, firewalled bool) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	fmt.Fprintf(t, "%s", n.Name)
 	if n.Site != "" {
 		fmt.Fprintf(t, " at %s", n.Site)
@@ -106,7 +133,7 @@ func listens(i *plan.Instance) string {
 
 // Resources lists what a node is given, in the order in which it is applied.
 func Resources(w io.Writer, n *plan.Node) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	for _, i := range n.Instances {
 		for _, r := range i.Resources {
 			v := ofResource(r)
