@@ -18,13 +18,14 @@ FUZZTIME ?= 10s
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## builds the mesh meshes/home into bundles, and shows one of them
+demo: ## builds the mesh meshes/home into bundles, and shows what one machine is given
 	@go build -o bin/ ./cmd/...
 	@rm -rf bin/demo && cp -r meshes/home bin/demo
+	@printf 'a key from its issuer' | bin/meshc -C bin/demo accept personal
+	@printf 'a token from the registrar' | bin/meshc -C bin/demo accept anchor/reverse-proxy/dns-token
 	@bin/meshc -C bin/demo build
-	@node=$$(ls bin/demo/dist | head -n 1); echo; echo "what $$node is given:"; \
-		(cd bin/demo/dist/$$node && find . -type f | sort | sed 's|^\./|  |'); \
-		echo; echo "and its declaration begins:"; sed -n '1,25p' bin/demo/dist/$$node/declaration.hcl
+	@echo; bin/meshc -C bin/demo plan board 2>/dev/null
+	@echo; echo "bin/demo/dist/board holds"; cd bin/demo/dist/board && find . -type f | sort | sed 's|^\./|  |'
 
 test: lint ## everything a change has to pass; prints how many tests there were
 	@testdata/tools/install.sh

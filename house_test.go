@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,16 +24,22 @@ const module = "meshc.dev/"
 
 // floors are the folders of the module from the ground up. A package imports only
 // from floors below its own, or from an earlier folder of its own floor, or from
-// within its own folder. A new package gets a place here.
+// within its own folder. A new package gets a place here, and a line in ARCHITECTURE.md.
 var floors = [][]string{
-	{"schema", "catalog"},
+	// what both the compiler and the machine's program need stands on the ground
+	{"schema", "catalog", "meshes", "render/seal"},
 	{"compiler/data", "compiler/addr", "compiler/netaddr", "compiler/diag", "compiler/cuedata"},
 	{"compiler/plan", "compiler/diag/show"},
-	{"compiler/load", "compiler/evaluate", "compiler/resolve", "compiler/lock", "compiler/settle", "compiler/exchange"},
+	{
+		"compiler/load", "compiler/layer", "compiler/evaluate", "compiler/lock", "compiler/history", "compiler/vault",
+		"compiler/resolve", "compiler/settle", "compiler/exchange", "compiler/compose",
+	},
 	{"compiler"},
-	{"render/sshsig", "render/seal", "render/bundle"},
+	{"compiler/view"},
+	{"render/sshsig", "render/bundle"},
 	{"render/sink", "render/container", "render/hosts", "render/trust", "render/wireguard", "render/firewall"},
 	{"render"},
+	{"render/diff", "render/graph", "render/build"},
 	{"host"},
 	{"cmd/mesh-host", "cmd/meshc", "testdata/tools"},
 }
@@ -44,6 +51,7 @@ var stages = map[string]string{
 	"compiler/resolve":  "Resolve",
 	"compiler/settle":   "Settle",
 	"compiler/exchange": "Exchange",
+	"compiler/compose":  "Compose",
 }
 
 // goFile is one parsed Go file of the module, tests included.
@@ -125,13 +133,14 @@ func floor(folder string) (int, int, bool) {
 }
 
 func TestImportsGoOneWay(t *testing.T) {
+	lost := map[string]bool{}
 	for _, f := range goFiles(t) {
 		if f.isTest() || f.folder() == "." {
 			continue
 		}
 		here, place, ok := floor(f.folder())
 		if !ok {
-			t.Errorf("%s: give %s a place in floors in house_test.go, and say in ARCHITECTURE.md what it is for", f.path, f.folder())
+			lost[f.folder()] = true
 			continue
 		}
 		for _, imported := range f.imports() {
@@ -144,6 +153,45 @@ func TestImportsGoOneWay(t *testing.T) {
 				t.Errorf("%s imports %s, which stands above it: imports go one way (floors in house_test.go)", f.path, there)
 			}
 		}
+	}
+	for folder := range lost {
+		t.Errorf("give %s a place in floors in house_test.go, and a line in ARCHITECTURE.md", folder)
+	}
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range slices.Concat(floors...) {
+		if !bytes.Contains(text, []byte("("+folder+")")) {
+			t.Errorf("ARCHITECTURE.md does not say what %s is for: link to it", folder)
+		}
+	}
+}
+
+// Whatever is imported from elsewhere has a reason in ARCHITECTURE.md, and what has a reason is imported.
+func TestDependenciesHaveReasons(t *testing.T) {
+	_, section, _ := strings.Cut(readFile(t, "ARCHITECTURE.md"), "## Dependencies")
+	unused := map[string]bool{}
+	for _, m := range regexp.MustCompile("`([a-z0-9.]+/[^` ]+)`").FindAllStringSubmatch(section, -1) {
+		unused[m[1]] = true
+	}
+	reasons := slices.Collect(maps.Keys(unused))
+	for _, f := range goFiles(t) {
+		for _, imported := range f.imports() {
+			host, _, _ := strings.Cut(imported, "/")
+			if !strings.Contains(host, ".") || strings.HasPrefix(imported, module) {
+				continue
+			}
+			i := slices.IndexFunc(reasons, func(r string) bool { return strings.HasPrefix(imported+"/", r+"/") })
+			if i < 0 {
+				t.Errorf("%s imports %s, which ARCHITECTURE.md gives no reason for", f.path, imported)
+				continue
+			}
+			delete(unused, reasons[i])
+		}
+	}
+	for r := range unused {
+		t.Errorf("ARCHITECTURE.md gives a reason for %s, which nothing imports", r)
 	}
 }
 
