@@ -130,7 +130,7 @@ type comparison struct {
 
 // add notes a change on a node; one that is the same elsewhere is said once (REV-3).
 func (c *comparison) add(node addr.Node, x Change) {
-	key := strings.Join([]string{string(x.Kind), x.What, strings.Join(x.Because, "\n"), x.Detail}, "\x00")
+	key := strings.Join([]string{string(x.Kind), x.What, strings.Join(x.Because, "\n"), changedLines(x.Detail)}, "\x00")
 	g := c.groups[key]
 	if g == nil {
 		g = &x
@@ -140,6 +140,21 @@ func (c *comparison) add(node addr.Node, x Change) {
 	if !slices.Contains(g.Nodes[max(0, len(g.Nodes)-1):], string(node)) {
 		g.Nodes = append(g.Nodes, string(node))
 	}
+}
+
+// changedLines are those of a unified diff that come or go: around them the same change may
+// stand in another place of each node's file.
+func changedLines(detail string) string {
+	var b strings.Builder
+	for line := range strings.Lines(detail) {
+		if line[0] == '+' || line[0] == '-' {
+			b.WriteString(line)
+		}
+	}
+	if b.Len() == 0 {
+		return detail
+	}
+	return b.String()
 }
 
 func (c *comparison) diff() *Diff {

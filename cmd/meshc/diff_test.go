@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// inProcess runs a command as the binary would, and gives what it prints.
+func inProcess(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(args, &world{stdin: strings.NewReader(stdin), stdout: &out, stderr: &err, env: func(string) string { return "" }})
+	return out.String(), err.String(), code
+}
+
+// copyMesh copies an example mesh without what was built of it.
+func copyMesh(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	src := filepath.Join("..", "..", "meshes", name)
+	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
+		t.Fatal(err)
+	}
+	for _, built := range []string{"dist", "sealed/.lock"} {
+		if err := os.RemoveAll(filepath.Join(dir, built)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func gitIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	args = append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"}, args...)
+	if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %s", args, out)
+	}
+}
+
+// committed copies a mesh into a repository in which everything is committed.
+func committed(t *testing.T, name string) string {
+	t.Helper()
+	dir := copyMesh(t, name)
+	if name == "home" { // its secrets are made once, as in a mesh that is in use
+		if _, stderr, code := inProcess(t, "", "lock", "-C", dir); code != exitDone {
+			t.Fatalf("lock: exit %d\n%s", code, stderr)
+		}
+	}
+	gitIn(t, dir, "init", "-q")
+	gitIn(t, dir, "add", "-A")
+	gitIn(t, dir, "commit", "-qm", "one")
+	return dir
+}
+
+// edit replaces a text that has to be there once.
+func edit(t *testing.T, dir, file, from, to string) {
+	t.Helper()
+	path := filepath.Join(dir, file)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), from); n != 1 {
+		t.Fatalf("%s has %q %d times", file, from, n)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(b), from, to, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// golden compares with a file of testdata/golden; UPDATE=1 rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "testdata", "golden", name)
+	if os.Getenv("UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; UPDATE=1 rewrites it. got:\n%s", name, got)
+	}
+}
+
+// homeChanges are changes of meshes/home, one for each kind of impact.
+var homeChanges = []struct {
+	name, file, from, to string
+	then                 []string // a command that has to follow the edit
+	impact               string   // as the first line says it
+	says                 []string
+}{
+	{"setting-restarts", "nodes_house.cue", `app_name: "House"`, `app_name: "Shed"`, nil, "restart", []string{"gitea.service restarts", "because of gitea/file.config"}},
+	{"setting-without-unit", "nodes_cabin.cue", `program: "neovim"`, `program: "vim"`, nil, "nothing restarts", []string{"on wren"}},
+	{"becomes-reachable", "nodes_house.cue", `hub: {}`, "hub: {}\n\t\tgopher: {}", nil, "reload", []string{"becomes reachable: tcp 70 from world"}},
+	{"port-moves", "nodes_house.cue", `"22":             "sshd"`, "\"22\": \"sshd\"\n\t\t\"20000-25000\": \"a game server\"", []string{"lock"}, "restart", []string{"postgres/postgres listens on", "gitea@board is told"}},
+	{"data-moves", "nodes_house.cue", "gitea: settings: app_name: \"House\"\n\t\tdhcp: {}", "dhcp: {}", nil, "data-bearing unit moves", []string{"gitea is gone", "its data stays in"}},
+	{"node-goes", "nodes_house.cue", "\tassign: {\n\t\ti3: {}\n\t\tzsh: {}\n\t}\n", "\tomit: {\"mesh-wireguard\": {}, networking: {}}\n\tassign: {\n\t\ti3: {}\n\t\tzsh: {}\n\t}\n", nil, "node unreachable", []string{"it is no longer on the network"}},
+	{"endpoint-moves", "nodes_house.cue", `endpoint:  "203.0.113.7"`, `endpoint:  "203.0.113.8"`, nil, "node unreachable", []string{"its endpoint is 203.0.113.8 instead of 203.0.113.7"}},
+	{"everywhere", "mesh.cue", `firewall: log:  true`, `firewall: log:  false`, nil, "", []string{"on anchor, board, lark, nas, wren"}},
+	{"new-consumer", "nodes_cabin.cue", "prometheus: {}\n", "prometheus: {}\n\t\tforge: {module: \"gitea\", settings: host: \"forge.house.example\"}\n", nil, "", []string{"forge is new (gitea)", "has yet to be made"}},
+	{"new-recipient", "nodes_house.cue", "age1h6f4lkmp64z7e4uzfsl70ygkxsgeu6xn9yyuk3kud9522gsfwgrq9czwks", "age1ulhnx0f0m3l7jqqz6vud7ppw47xcp6e395nnqtsp9xvryzju43cqqg6qt7", []string{"lock", "--new-recipient", "board"}, "credential", []string{"its recipient is", "new value, generation 2"}},
+	{"rotation", "mesh.cue", "// Package mesh is a household", "// Package mesh is the household", []string{"rotate", "database"}, "credential", []string{"credential postgres@anchor database gitea@board: new value, generation 2", "gitea.service restarts"}},
+}
+
+// REV-2 REV-5: from the report alone it can be said what restarts, what becomes
+// reachable and which credentials change, for each kind of impact.
+func TestDiffOfHome(t *testing.T) {
+	for _, c := range homeChanges {
+		t.Run(c.name, func(t *testing.T) {
+			dir := committed(t, "home")
+			write(t, dir, "modules/gopher/gopher.cue", gopher)
+			gitIn(t, dir, "add", "-A")
+			gitIn(t, dir, "commit", "-qm", "two")
+			edit(t, dir, c.file, c.from, c.to)
+			if c.then != nil {
+				if _, stderr, code := inProcess(t, "", append(c.then, "-C", dir)...); code != exitDone {
+					t.Fatalf("%v: exit %d\n%s", c.then, code, stderr)
+				}
+			}
+			out, stderr, code := inProcess(t, "", "diff", "-C", dir, "--exit-code")
+			if code != exitDiffers {
+				t.Fatalf("exit %d\n%s%s", code, out, stderr)
+			}
+			if first, _, _ := strings.Cut(out, "\n"); !strings.Contains(first, ": "+c.impact) {
+				t.Errorf("the first line is %q, want the impact %q", first, c.impact)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(out, s) {
+					t.Errorf("does not say %q", s)
+				}
+			}
+			golden(t, "diff/"+c.name+".txt", out)
+		})
+	}
+}
+
+func write(t *testing.T, dir, file, content string) {
+	t.Helper()
+	path := filepath.Join(dir, file)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const gopher = `package gopher
+
+import "meshc.dev/schema"
+
+schema.#Module
+
+in: _
+
+name:    "gopher"
+summary: "A gopher server"
+
+listens: gopher: {port: 70, fixed: true, reach: "world"}
+resources: unit: server: {name: "gopher.service", content: Service: ExecStart: "/usr/bin/gopherd \(in.ports.gopher)"}
+`
+
+// REV-4: a mesh differs from itself in nothing, after reordering fields, files and nodes.
+func TestNoFalseDifference(t *testing.T) {
+	for _, mesh := range []string{"home", "small"} {
+		t.Run(mesh, func(t *testing.T) {
+			dir := committed(t, mesh)
+			reorder(t, dir)
+			out, stderr, code := inProcess(t, "", "diff", "-C", dir, "--exit-code")
+			if code != exitDone {
+				t.Errorf("exit %d\n%s%s", code, out, stderr)
+			}
+		})
+	}
+}
+
+// reorder moves every mesh file's lines into a file of another name, and the last
+// top-level declaration of mesh.cue to its front.
+func reorder(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.cue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := regexp.MustCompile(`(?m)^(nodes|sites|groups|settings|licences|assign)\b`)
+	for k, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := string(b)
+		if at := top.FindAllStringIndex(s, -1); len(at) > 1 {
+			first, last := at[0][0], at[len(at)-1][0]
+			s = s[:first] + strings.TrimRight(s[last:], "\n") + "\n\n" + s[first:last]
+		}
+		if err := os.Remove(f); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, string(rune('z'-k))+"_part.cue"), []byte(s), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// REV-1: two revisions are compared with the work tree neither read nor touched.
+func TestDiffOfRevisions(t *testing.T) {
+	dir := committed(t, "small")
+	gitIn(t, dir, "tag", "before")
+	edit(t, dir, "mesh.cue", `name:`, "// a comment\nname:")
+	gitIn(t, dir, "commit", "-qam", "two")
+	write(t, dir, "mesh.cue", "this is not CUE {")
+	out, stderr, code := inProcess(t, "", "diff", "-C", dir, "HEAD", "--against", "before")
+	if code != exitDone || out != "nothing changes between before and HEAD\n" {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+	if _, stderr, code := inProcess(t, "", "diff", "-C", dir, "nosuch"); code != exitUsage || !strings.Contains(stderr, "git knows no revision nosuch") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// REV-3: the comment fits however many nodes change, says what it left out, and is
+// the same text for the same change.
+func TestDiffMarkdownFits(t *testing.T) {
+	dir := committed(t, "fleet")
+	edit(t, dir, "mesh.cue", `name: "fleet"`, `name: "navy"`)
+	out, stderr, code := inProcess(t, "", "diff", "-C", dir, "-t", "nodes=12", "--format", "markdown")
+	if code != exitDone {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	if n := len([]rune(out)); n > 65536 || n < 1000 {
+		t.Errorf("%d characters", n)
+	}
+	if !strings.Contains(out, "left out here") {
+		t.Error("does not say what it left out")
+	}
+	again, _, _ := inProcess(t, "", "diff", "-C", dir, "-t", "nodes=12", "--format", "markdown")
+	if again != out {
+		t.Error("the same change gives another text")
+	}
+}
