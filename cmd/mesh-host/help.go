@@ -52,7 +52,9 @@ Everything is verified before anything is changed. One line for each thing that 
 
   --allow-older   take a bundle with an older serial than the last one
   --root DIR      work on a machine's files in DIR: units are enabled by links, users written to its
-                  etc/passwd, and what only a running machine can do is noted in DIR/var/lib/mesh-host
+                  etc/passwd, and what only a running machine can do (packages, units that run) is noted in
+                  DIR/var/lib/mesh-host/tree.json; a command that validates a file is run in DIR if it is
+                  there, else on this machine, else not at all
 
 Exits 3 where something failed: what does not depend on it was done all the same.
 

@@ -287,7 +287,7 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 // Clear removes what a run that was killed has left beside the files of accounts.
 func (a *Accounts) Clear() {
 	for _, p := range []string{groupFile, shadowFile, passwdFile} {
-		(&Files{a.root}).Clear(p)
+		(&Files{root: a.root}).Clear(p)
 	}
 }
 
@@ -350,7 +350,7 @@ func (a *Accounts) write(p string, t table, mode uint32) error {
 		b.WriteString(strings.Join(r, ":") + "\n")
 	}
 	o := Owner{}
-	if c, err := (&Files{a.root}).Look(context.Background(), Key{Kind: File, Name: p}); err == nil && !c.Absent {
+	if c, err := (&Files{root: a.root}).Look(context.Background(), Key{Kind: File, Name: p}); err == nil && !c.Absent {
 		o, mode = Owner{c.UID, c.GID}, c.Mode
 	}
 	if err := a.root.MkdirAll("/etc", 0o755); err != nil {

@@ -18,7 +18,11 @@ import (
 
 // Files is the backend of whole files. A link in a file's place is a thing of its
 // own, replaced and given back as one.
-type Files struct{ root *Root }
+type Files struct {
+	root *Root
+	// isTree is true where the programs that accept files need not be there yet.
+	isTree bool
+}
 
 // Look says what is in the file's place.
 func (b *Files) Look(_ context.Context, key Key) (Condition, error) {
@@ -116,26 +120,56 @@ func (b *Files) Clear(p string) {
 }
 
 // validate asks the file's command about the new content, under the name it has
-// until it is swapped in (HST-10).
+// until it is swapped in (HST-10). For a tree that has the command, it is run in the
+// tree; for one that has not, this machine's is asked, if there is one.
 func (b *Files) validate(ctx context.Context, at place, p string, want Want) error {
-	next := b.root.Outside(p[:len(p)-len(lastPart(p))] + at.next())
+	next := p[:len(p)-len(lastPart(p))] + at.next()
+	dir := ""
+	if b.isTree && CanChown() && b.root.hasProgram(want.Validate[0]) {
+		dir = b.root.dir
+	} else {
+		next = b.root.Outside(next)
+	}
 	args := make([]string, len(want.Validate))
 	for i, a := range want.Validate {
 		args[i] = fillPath(a, next)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	out, err := run(ctx, args[0], args[1:]...)
+	out, err := runIn(ctx, dir, args[0], args[1:]...)
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, exec.ErrNotFound) {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		if b.isTree {
+			return nil
+		}
 		return validatorMissing(args[0])
 	}
 	if want.Quiet {
 		out = "its output is not shown, because the file holds a secret"
 	}
 	return notAccepted(args[0], out, err)
+}
+
+// hasProgram says whether a program is on the machine that the root is of.
+func (r *Root) hasProgram(name string) bool {
+	for _, dir := range programDirs {
+		p := dir + "/" + name
+		if strings.Contains(name, "/") {
+			p = name
+		}
+		at, err := r.target(p)
+		if err != nil {
+			continue
+		}
+		st, err := at.stat()
+		at.close()
+		if err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mode&0o111 != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // fillPath replaces "%" in an argument by the path, and "%%" by "%".

@@ -184,6 +184,7 @@ func Tree(dir string) (*Machine, error) {
 		return nil, err
 	}
 	m := common(root)
+	m.Files.isTree = true
 	record := &record{root}
 	m.users = &treeUsers{m.Accounts}
 	m.Packages = &treePackages{&dpkg{root: root}, record}
@@ -192,7 +193,7 @@ func Tree(dir string) (*Machine, error) {
 }
 
 func common(root *Root) *Machine {
-	return &Machine{Root: root, Accounts: &Accounts{root: root}, Files: &Files{root}, Blocks: &Blocks{root}}
+	return &Machine{Root: root, Accounts: &Accounts{root: root}, Files: &Files{root: root}, Blocks: &Blocks{root}}
 }
 
 // Backend of a kind.

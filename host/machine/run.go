@@ -5,18 +5,36 @@ import (
 	"context"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
+
+// programDirs are where programs are looked for.
+var programDirs = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
 // environment that programs are run with: nothing of ours, and words in English,
 // which some of their output is read for.
 var environment = []string{
-	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/root",
+	"PATH=" + strings.Join(programDirs, ":"), "LC_ALL=C.UTF-8", "HOME=/root",
 }
 
 // run runs a program and gives what it says.
 func run(ctx context.Context, name string, args ...string) (string, error) {
 	return runWith(ctx, nil, nil, name, args...)
+}
+
+// runIn runs a program with another folder as the top of the file system, or here
+// where the folder is empty.
+func runIn(ctx context.Context, root, name string, args ...string) (string, error) {
+	if root == "" {
+		return run(ctx, name, args...)
+	}
+	// env looks for the program, on the inside and by our PATH.
+	cmd := exec.CommandContext(ctx, "/usr/bin/env", append([]string{"--", name}, args...)...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = environment, "/", 5*time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
 }
 
 // runWith runs a program with more environment, and tells each line of its output.

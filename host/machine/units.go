@@ -104,7 +104,7 @@ func (b *treeUnits) links(name string) ([]string, error) {
 		if ext := path.Ext(e); ext == ".wants" || ext == ".requires" {
 			p, alias = p+"/"+name, false
 		}
-		is, err := (&Files{b.root}).Look(context.Background(), Key{Kind: File, Name: p})
+		is, err := (&Files{root: b.root}).Look(context.Background(), Key{Kind: File, Name: p})
 		if err != nil || is.Target == "" || alias && path.Base(is.Target) != name {
 			continue
 		}
@@ -223,7 +223,7 @@ func (b *treeUnits) link(from, to string) error {
 // where is the path of a unit's text, which a link to it leads to.
 func (b *treeUnits) where(name string) string {
 	for _, dir := range unitDirs {
-		if c, err := (&Files{b.root}).Look(context.Background(), Key{Kind: File, Name: dir + "/" + name}); err == nil && !c.Absent {
+		if c, err := (&Files{root: b.root}).Look(context.Background(), Key{Kind: File, Name: dir + "/" + name}); err == nil && !c.Absent {
 			return dir + "/" + name
 		}
 	}
