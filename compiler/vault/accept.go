@@ -34,7 +34,7 @@ func Accept(d Demand, lk *lock.Lock, n Name, value seal.Secret) (*Change, diag.L
 		s.Action, s.Because = Remade, "supplied"
 	}
 	s.Ends, _ = r.ends(w)
-	for _, e := range w.Ends { // the key of another node may have changed meanwhile: that is not in the way here
+	for _, e := range endsOf(w) { // the key of another node may have changed meanwhile: that is not in the way here
 		if c := r.plan.keys.changed[e.Holder.Node]; c != nil {
 			r.fault(recipientChanged(*c))
 		}

@@ -201,6 +201,26 @@ func TestLostEntry(t *testing.T) {
 	says(t, faults, diag.SecretLost, "the lock has no entry for the credential for database of gitea@board at postgres@anchor, of which sealed/board/credential.postgres@anchor.database.gitea@board.consumer.", "meshc lock --remake")
 }
 
+// PRT-9: what was moved to another name is not lost, also where something new has the old name
+func TestMovedIsNotLost(t *testing.T) {
+	h, _, _ := twoPairs(t)
+	h.commit()
+	lk := h.lock()
+	s := lk.Secrets["credential "+gitea]
+	delete(lk.Secrets, "credential "+gitea)
+	const renamed = "postgres@anchor database forge@board"
+	for i := range s.Ends {
+		s.Ends[i].Holder = strings.Replace(s.Ends[i].Holder, "gitea@", "forge@", 1)
+	}
+	lk.Secrets["credential "+renamed] = s
+	h.writeLock(lk)
+	h.want(credential(renamed))
+	_, p := h.must(Mode{Step: Build})
+	if action(t, p, Credential(pair(renamed))) != Kept || action(t, p, Credential(pair(gitea))) != Made {
+		t.Errorf("%+v", p.Secrets)
+	}
+}
+
 // O37: a lock that is gone while its blobs are there is never taken for a new mesh
 func TestLockGone(t *testing.T) {
 	h, _, _ := twoPairs(t)

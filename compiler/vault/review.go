@@ -57,6 +57,7 @@ type review struct {
 	newRecovery, oldRecovery map[string][]string
 	noKey                    map[addr.Node]bool // said already
 	known                    map[string]string  // what a blob with a digest is, for damage
+	sealed                   map[string]bool    // names that the lock's secrets were sealed under
 }
 
 func (r *review) fault(d diag.Diagnostic) { r.faults = append(r.faults, d) }
@@ -156,7 +157,7 @@ func (r *review) decide(name string, w Want) Secret {
 func (r *review) ends(w Want) ([]Copy, bool) {
 	var out []Copy
 	ok := true
-	for _, e := range w.Ends {
+	for _, e := range endsOf(w) {
 		node := e.Holder.Node
 		key, usable := r.plan.keys.nodes[node]
 		if !usable {
@@ -178,6 +179,26 @@ func (r *review) ends(w Want) ([]Copy, bool) {
 	}
 	slices.SortFunc(out, func(a, b Copy) int { return a.end().Compare(b.end()) })
 	return slices.CompactFunc(out, func(a, b Copy) bool { return a.end().Compare(b.end()) == 0 }), ok
+}
+
+// endsOf are the holders of a secret. A credential has the two that its name says,
+// whether they place it anywhere or not: each could from the next build on.
+func endsOf(w Want) []End {
+	if !w.Name.IsCredential() {
+		return w.Ends
+	}
+	ends := []End{
+		{Holder: w.Name.Pair.Consumer.Instance, Role: seal.Consumer, At: w.At},
+		{Holder: w.Name.Pair.Provider, Role: seal.Provider, At: w.At},
+	}
+	for i, e := range ends {
+		for _, given := range w.Ends {
+			if given.Holder == e.Holder && given.Role == e.Role {
+				ends[i] = given
+			}
+		}
+	}
+	return ends
 }
 
 // end is the copy as the lock has it.
@@ -219,7 +240,7 @@ func (r *review) isLost(w Want, ends []Copy) bool {
 			left = append(left, r.loose[i])
 		}
 	}
-	inHead := r.mode.Head != nil && len(r.mode.Head.Secrets[name].Ends) > 0
+	inHead := r.mode.Head != nil && len(r.mode.Head.Secrets[name].Ends) > 0 && !r.isElsewhere(name)
 	if !inHead && len(left) == 0 {
 		return false
 	}
@@ -228,6 +249,18 @@ func (r *review) isLost(w Want, ends []Copy) bool {
 	}
 	r.fault(secretLost(w, inHead, left))
 	return true
+}
+
+// isElsewhere says whether what the last commit's lock has under a name is what this
+// lock has under another: it was moved, and a new one has the old name.
+func (r *review) isElsewhere(name string) bool {
+	if r.sealed == nil {
+		r.sealed = map[string]bool{}
+		for n, s := range r.lock.Secrets {
+			r.sealed[sealedAs(n, s)] = true
+		}
+	}
+	return r.sealed[sealedAs(name, r.mode.Head.Secrets[name])]
 }
 
 // await says that only a person can supply a secret, for these holders at least.

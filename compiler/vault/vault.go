@@ -54,8 +54,9 @@ type Key struct {
 // Want is one secret.
 type Want struct {
 	Name Name
-	// Ends are those who hold it: the consumer and the provider of a credential,
-	// every holder of a need or a licence. An end that is named twice is one.
+	// Ends are those who hold it: every holder of a need or a licence. A credential is
+	// held by its consumer and its provider, whether they are named here or not. An end
+	// that is named twice is one.
 	Ends []End
 	// Format and Length of a secret that is made; zero for a password of 32 characters.
 	Format seal.Format

@@ -303,6 +303,24 @@ func TestCredentialIsSharedByItsTwoEnds(t *testing.T) {
 	}
 }
 
+// SEC-1: both ends of a pair hold the credential from the first, whichever of them places it on its machine
+func TestBothEndsHoldWhetherNamedOrNot(t *testing.T) {
+	h := newHome(t, "anchor", "board")
+	w := credential(gitea)
+	both := w.Ends
+	for _, ends := range [][]End{both[:1], both[1:], nil, both} {
+		w.Ends = ends
+		h.wants = []Want{w}
+		c, _ := h.must(Mode{Step: Build})
+		if h.value(c, w.Name, seal.Consumer, "gitea@board") != h.value(c, w.Name, seal.Provider, "postgres@anchor") {
+			t.Error("the two ends have different secrets")
+		}
+		if s, _ := c.Find(w.Name); s.Generation != 1 {
+			t.Errorf("generation %d", s.Generation)
+		}
+	}
+}
+
 // SEC-2: an unchanged secret is carried over byte for byte, and nothing is written
 func TestKeptByteForByte(t *testing.T) {
 	h := newHome(t, "anchor", "board")
@@ -439,5 +457,35 @@ func TestMovedSecretIsCarriedOver(t *testing.T) {
 	h.value(c, n, seal.Consumer, "gitea@office") // and for the one that the lock remembers
 	if files := h.files(); len(files) != 3 {
 		t.Errorf("old blobs are left: %v", files)
+	}
+}
+
+// SEC-1: keys of all kinds live in one mesh, each end sealed to its own
+func TestKindsOfKeys(t *testing.T) {
+	h := newHome(t, "anchor")
+	for node, file := range map[addr.Node]string{"board": "hybrid_key", "cabin": "ssh_key"} {
+		b, err := os.ReadFile(filepath.Join("../../render/seal/testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.keys[node], err = seal.ParseIdentity(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := SharedNeed("consul", "gossip", "")
+	h.want(credential("postgres@cabin database gitea@board"), held(n, "consul@anchor", "consul@board", "consul@cabin"))
+	h.must(Mode{Step: Build})
+	c, p := h.must(Mode{Step: Locked})
+	if len(p.Of(Kept)) != 2 {
+		t.Errorf("%+v", p.Secrets)
+	}
+	v := h.value(c, n, seal.Holder, "consul@anchor")
+	for _, who := range []string{"consul@board", "consul@cabin"} {
+		if h.value(c, n, seal.Holder, who) != v {
+			t.Errorf("%s has another secret", who)
+		}
+	}
+	if cred := Credential(pair("postgres@cabin database gitea@board")); h.value(c, cred, seal.Consumer, "gitea@board") != h.value(c, cred, seal.Provider, "postgres@cabin") {
+		t.Error("the two ends have different secrets")
 	}
 }
