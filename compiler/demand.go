@@ -49,7 +49,7 @@ func demand(r *resolve.Resolved, mode settle.Mode) (settle.Demand, diag.List) {
 			for _, l := range i.Interface.Listens {
 				d.Listens = append(d.Listens, settle.Listen{
 					Listen: addr.Listen{Instance: i.Addr, Name: l.Name}, Module: i.Module.Name, Port: l.Port, To: l.To, Protocol: l.Protocol,
-					Address: l.Address, Fixed: l.Fixed, PerPort: i.Module.Containers, At: i.At,
+					Address: l.Address, Fixed: l.Fixed, PerPort: i.Module.Containers, Shielded: i.Module.Shields, At: i.At,
 				})
 			}
 			for _, a := range i.Answers {

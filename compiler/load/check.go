@@ -117,7 +117,7 @@ func (c Checker) checkList(shape, v cue.Value, path []string) diag.List {
 		return translate(errors.Errors(err), c.Subject, path, valueAt(v))
 	}
 	for it.Next() {
-		ds = append(ds, c.check(elem, it.Value(), slices.Concat(path, []string{it.Selector().String()}))...)
+		ds = append(ds, c.check(elem, it.Value(), slices.Concat(path, []string{"[" + it.Selector().String() + "]"}))...)
 	}
 	if len(ds) == 0 {
 		return c.checkLeaf(shape, v, path)

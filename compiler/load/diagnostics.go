@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -163,10 +164,12 @@ func cueFault(at diag.Pos, subject string, path []string, msg string, places []d
 	return diag.Diagnostic{Code: diag.CUEFault, At: at, Message: fmt.Sprintf("%s: %s", where, msg), Also: others(at, places, "and this")}
 }
 
+// others are the places besides one, each line once.
 func others(at diag.Pos, places []diag.Pos, text string) []diag.Note {
 	var out []diag.Note
 	for _, p := range places {
-		if p.Compare(at) != 0 {
+		sameLine := func(n diag.Note) bool { return n.At.File == p.File && n.At.Line == p.Line }
+		if p.Compare(at) != 0 && !slices.ContainsFunc(out, sameLine) {
 			out = append(out, diag.Note{At: p, Text: text})
 		}
 	}
@@ -175,12 +178,16 @@ func others(at diag.Pos, places []diag.Pos, text string) []diag.Note {
 
 // dotted writes a path as one writes it in CUE.
 func dotted(path []string) string {
-	out := make([]string, len(path))
-	for i, p := range path {
-		out[i] = p
-		if strings.ContainsAny(p, "-. ") || p != "" && p[0] >= '0' && p[0] <= '9' {
-			out[i] = fmt.Sprintf("%q", p)
+	out := make([]string, 0, len(path))
+	for _, p := range path {
+		switch {
+		case strings.HasPrefix(p, "[") && len(out) > 0:
+			out[len(out)-1] += p
+			continue
+		case strings.ContainsAny(p, "-. ") || p != "" && p[0] >= '0' && p[0] <= '9':
+			p = fmt.Sprintf("%q", p)
 		}
+		out = append(out, p)
 	}
 	if len(out) == 0 {
 		return "the whole"

@@ -19,6 +19,7 @@ func translate(errs []errors.Error, subject string, path []string, at diag.Pos) 
 }
 
 func translateAgainst(shape cue.Value, errs []errors.Error, subject string, path []string, at diag.Pos) diag.List {
+	errs = telling(errs)
 	places := positions(errs)
 	if custom := customMessage(errs); custom != "" {
 		return diag.List{notAllowed(at, subject, path, custom, places)}
@@ -54,7 +55,22 @@ func translateAgainst(shape cue.Value, errs []errors.Error, subject string, path
 	return diag.List{cueFault(firstOf(places, at), subject, path, plain(errs[0]), places)}
 }
 
-// errorCall matches errors that error("…") in a schema or module raised.
+// telling leaves out the branches of a choice that say less than another: that a
+// value is not the default says nothing where a bound says what it may be.
+func telling(errs []errors.Error) []errors.Error {
+	var bounds []errors.Error
+	for _, e := range errs {
+		if format, _ := e.Msg(); strings.HasPrefix(format, "invalid value") {
+			bounds = append(bounds, e)
+		}
+	}
+	if len(bounds) > 0 && customMessage(errs) == "" {
+		return bounds
+	}
+	return errs
+}
+
+// customMessage is what error("…") in a schema or module says.
 func customMessage(errs []errors.Error) string {
 	for _, e := range errs {
 		format, args := e.Msg()

@@ -25,6 +25,8 @@ type Module struct {
 
 	// Containers says whether the source declares containers, from which a machine is reached by another name.
 	Containers bool
+	// Shields says whether the source keeps ports from the kernel's outgoing connections.
+	Shields bool
 
 	replaces bool // a built-in one of this name
 	build    func() (cue.Value, diag.List)

@@ -163,9 +163,12 @@ func newModule(name string, files []*ast.File) *Module {
 	}
 	for _, n := range topFields(files, "resources") {
 		ast.Walk(n, func(n ast.Node) bool {
-			if f, ok := n.(*ast.Field); ok {
-				label, _, _ := ast.LabelName(f.Label)
+			switch n := n.(type) {
+			case *ast.Field:
+				label, _, _ := ast.LabelName(n.Label)
 				m.Containers = m.Containers || label == "container"
+			case *ast.BasicLit:
+				m.Shields = m.Shields || strings.Contains(n.Value, "net.ipv4.ip_local_reserved_ports")
 			}
 			return true
 		}, nil)

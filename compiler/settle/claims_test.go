@@ -215,6 +215,10 @@ func TestPoolReachesOutgoing(t *testing.T) {
 func TestFixedInOutgoing(t *testing.T) {
 	d := want().with(fixedListen("anchor/vpn/main", 51820, "udp", "")).with(fixedListen("board/vpn/main", 51820, "udp", ""))
 	refuse(t, d, nil, History{}, diag.PortOutgoing, "vpn/main takes 51820/udp, which is in 32768-60999, from which anchor, board take ports for outgoing connections")
+	// A module that keeps its port from outgoing connections itself has nothing to be warned of.
+	d.Listens[0].Shielded, d.Listens[1].Shielded = true, true
+	accept(t, d, nil, History{})
+	d.Listens[0].Shielded, d.Listens[1].Shielded = false, false
 	for i := range d.Nodes {
 		d.Nodes[i].Outgoing = Range{60000, 60999}
 	}

@@ -89,6 +89,9 @@ type Listen struct {
 	Fixed    bool   // Port is the number on the machine too
 	// PerPort says that a container runtime maps each port of a range by itself.
 	PerPort bool
+	// Shielded says that its module keeps the port from outgoing connections itself
+	// (net.ipv4.ip_local_reserved_ports).
+	Shielded bool
 	At      diag.Pos
 }
 

@@ -44,7 +44,7 @@ func (r *run) warnOfOutgoing() {
 	for _, l := range r.d.Listens {
 		// An assigned port is outside the pool where the pool was another one before;
 		// that the pool reaches in has been said.
-		if ports, ok := r.settled.Ports[l.Listen]; ok && (l.Fixed || !r.d.Pool.Contains(ports.From)) {
+		if ports, ok := r.settled.Ports[l.Listen]; ok && !l.Shielded && (l.Fixed || !r.d.Pool.Contains(ports.From)) {
 			look(l.Listen.Instance.Node, listenClaim(l, ports))
 		}
 	}
