@@ -76,5 +76,3 @@ func unknownSecret(name string, known []string) error {
 func driftedSecret(key machine.Key) error {
 	return fmt.Errorf("%s is not what was applied; run `mesh-host apply BUNDLE`", key)
 }
-
-func sameUser(owner string) string { return "because user " + owner + " failed" }

@@ -23,7 +23,7 @@ type Keys struct {
 	WireGuard string `json:"wireguard"`
 }
 
-// Wishes of an Init.
+// InitOptions are what an Init is asked for besides the name.
 type InitOptions struct {
 	// SSH takes the machine's SSH host key, in place of a key of its own.
 	SSH bool

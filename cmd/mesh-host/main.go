@@ -48,9 +48,6 @@ type command struct {
 	signers         string
 }
 
-// errUsage is said already.
-var errUsage = errors.New("usage")
-
 func run(args []string, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -140,7 +140,7 @@ func (systemd) Try(ctx context.Context, files map[string][]byte) (map[string]err
 		}
 	}
 	if generator == "" {
-		return nil, errors.New("Podman's generator is not there, which makes units of Quadlet files")
+		return nil, errors.New("the generator of podman is not there, which makes units of Quadlet files")
 	}
 	dir, err := os.MkdirTemp("", "mesh-host-quadlet-")
 	if err != nil {
@@ -177,7 +177,7 @@ func refusedQuadlets(out string, files map[string][]byte) map[string]error {
 		}
 		for p := range files {
 			if strings.Contains(said, path.Base(p)) {
-				refused[p] = fmt.Errorf("Podman does not accept it, and the old one stays: %s", shorten(said))
+				refused[p] = fmt.Errorf("the generator of podman does not accept it, and the old one stays: %s", shorten(said))
 			}
 		}
 	}
