@@ -45,10 +45,10 @@ gen: ## writes what is made from something else: vendored schemas, docs/diagnost
 		dir="$$mesh"cue.mod/pkg/meshc.dev/schema; \
 		rm -rf "$$dir" && mkdir -p "$$dir" && cp schema/*.cue "$$dir"/; \
 	done
-	@go test . -run 'TestDiagnosticsPage' -count=1 -update
+	@UPDATE=1 go test . -run TestDiagnosticsPage -count=1
 
 golden: ## writes the expected output of tests anew; read the diff
-	@go test $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -count=1 -update
+	@UPDATE=1 go test $(GO) -count=1
 
 bench: ## speed and size, of functions and of whole runs over generated meshes
 	@go test -run '^$$' -bench . -benchmem $(GO)

@@ -249,7 +249,7 @@ func indented(s string) string {
 func TestDiagnosticsPage(t *testing.T) {
 	const page = "docs/diagnostics.md"
 	want := diagnosticsPage()
-	if *update {
+	if update {
 		if err := os.WriteFile(page, want, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package meshc_test
 
 import (
 	"bytes"
-	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -18,7 +17,8 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/diagnostics.md")
+// update says to rewrite docs/diagnostics.md: UPDATE=1 go test, or make golden.
+var update = os.Getenv("UPDATE") != ""
 
 const module = "meshc.dev/"
 

@@ -1,7 +1,6 @@
 package firewall
 
 import (
-	"flag"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -14,7 +13,8 @@ import (
 	"meshc.dev/compiler/plan"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// update says to rewrite the golden files: UPDATE=1 go test, or make golden.
+var update = os.Getenv("UPDATE") != ""
 
 // tunnelOf is an instance with a WireGuard interface.
 func tunnelOf(name, iface string) *plan.Instance {
@@ -87,7 +87,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %v", name, l)
 		}
 		file := filepath.Join("testdata", name+".nft")
-		if *update {
+		if update {
 			if err := os.WriteFile(file, got, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != string(want) {
-			t.Errorf("%s: run with -update and read the diff; got\n%s", file, got)
+			t.Errorf("%s: run make golden and read the diff; got\n%s", file, got)
 		}
 	}
 }

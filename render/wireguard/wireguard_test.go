@@ -1,7 +1,6 @@
 package wireguard
 
 import (
-	"flag"
 	"fmt"
 	"net/netip"
 	"os"
@@ -15,7 +14,8 @@ import (
 	"meshc.dev/compiler/plan"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// update says to rewrite the golden files: UPDATE=1 go test, or make golden.
+var update = os.Getenv("UPDATE") != ""
 
 const homeNet = "wireguard:home"
 
@@ -107,7 +107,7 @@ func TestGolden(t *testing.T) {
 	}
 	for name, got := range files {
 		file := filepath.Join("testdata", name+".conf")
-		if *update {
+		if update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s: run with -update and read the diff; got\n%s", file, got)
+			t.Errorf("%s: run make golden and read the diff; got\n%s", file, got)
 		}
 	}
 }

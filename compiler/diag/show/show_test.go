@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,7 +22,8 @@ import (
 	"meshc.dev/compiler/diag"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden sections of testdata/*.txtar")
+// update says to rewrite the golden sections of testdata/*.txtar: UPDATE=1 go test, or make golden.
+var update = os.Getenv("UPDATE") != ""
 
 // table is a table of codes for these tests, so that the goldens do not move
 // with the wording of the real one.
@@ -162,11 +162,11 @@ func TestGolden(t *testing.T) {
 			for _, format := range e.formats {
 				got := visible.Replace(e.print(t, format))
 				kept = append(kept, txtar.File{Name: "want " + format, Data: []byte(got)})
-				if !*update && got != want[format] {
-					t.Errorf("%s is not as in %s (-update rewrites it):\n%s", format, file, unified(want[format], got))
+				if !update && got != want[format] {
+					t.Errorf("%s is not as in %s (make golden rewrites it):\n%s", format, file, unified(want[format], got))
 				}
 			}
-			if *update {
+			if update {
 				e.archive.Files = kept
 				if err := os.WriteFile(file, txtar.Format(e.archive), 0o644); err != nil {
 					t.Fatal(err)
