@@ -1,0 +1,421 @@
+declaration {
+  format = 1
+  mesh   = "home"
+  node   = "anchor"
+}
+
+package "bash/package.bash" {
+  name  = "bash"
+  state = "present"
+}
+
+package "bash/package.bash-completion" {
+  name  = "bash-completion"
+  state = "present"
+}
+
+directory "bash/directory.rc" {
+  path = "/etc/bash.bashrc.d"
+  mode = "0755"
+}
+
+file "bash/file.rc" {
+  path     = "/etc/bash.bashrc.d/10-mesh.sh"
+  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
+  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
+  mode     = "0644"
+  validate = ["bash", "-n", "%"]
+}
+
+block "bash/block.rc" {
+  path   = "/etc/bash.bashrc"
+  marker = "bash"
+  source = "files/etc/bash.bashrc.block/bash"
+  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
+}
+
+package "firewall/package.nftables" {
+  name  = "nftables"
+  state = "present"
+}
+
+directory "firewall/directory.rules" {
+  path = "/etc/nftables.d"
+  mode = "0755"
+}
+
+file "firewall/computed.table" {
+  path     = "/etc/nftables.d/meshc.nft"
+  source   = "files/etc/nftables.d/meshc.nft"
+  sha256   = "26aab8a3408843c4fcdf3ae183556d0241eb8754a30a5819eb0cec6616a15601"
+  mode     = "0644"
+  validate = ["nft", "-c", "-f", "%"]
+}
+
+file "firewall/file.unit.load" {
+  path   = "/etc/systemd/system/meshc-firewall.service"
+  source = "files/etc/systemd/system/meshc-firewall.service"
+  sha256 = "421faadfb09eeafb9dab08343b8ae43c257ecd9f4dd4c8dbf59a4057e4632c7a"
+  mode   = "0644"
+}
+
+unit "firewall/unit.load" {
+  name       = "meshc-firewall.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["firewall/file.unit.load"]
+  reload_on  = ["firewall/computed.table"]
+}
+
+package "mesh-wireguard/package.wireguard-tools" {
+  name  = "wireguard-tools"
+  state = "present"
+}
+
+file "mesh-wireguard/file.patience" {
+  path   = "/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
+  source = "files/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
+  sha256 = "9436666df4e2c2e1bdb58973be2786edac64cbcaffe2ce7f36ddc7618ec4b171"
+  mode   = "0644"
+}
+
+file "mesh-wireguard/file.sysctl" {
+  path   = "/etc/sysctl.d/60-mesh-wireguard.conf"
+  source = "files/etc/sysctl.d/60-mesh-wireguard.conf"
+  sha256 = "7583b76536eed1f710a1af0602147d42b02183c0d784f41fcb916e87e5a4bd69"
+  mode   = "0644"
+}
+
+file "mesh-wireguard/computed.peers" {
+  path   = "/etc/wireguard/wg0.conf"
+  source = "files/etc/wireguard/wg0.conf"
+  sha256 = "f82da97b5ab6c7ba8ea4ce56d5f04bdc6a0c50f932757543fc6fc7249b24eaee"
+  mode   = "0600"
+}
+
+unit "mesh-wireguard/unit.tunnel" {
+  name       = "wg-quick@wg0.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["mesh-wireguard/computed.peers", "mesh-wireguard/file.patience", "mesh-wireguard/file.sysctl"]
+}
+
+block "mesh-names/computed.hosts" {
+  path   = "/etc/hosts"
+  marker = "mesh home"
+  source = "files/etc/hosts.block/mesh_home"
+  sha256 = "c40aa3998dd8d311547af3372ce7de43192a01c539a912de909e5708af81fd6e"
+}
+
+package "node-exporter/package.exporter" {
+  name  = "prometheus-node-exporter"
+  state = "present"
+}
+
+file "node-exporter/file.arguments" {
+  path   = "/etc/default/prometheus-node-exporter"
+  source = "files/etc/default/prometheus-node-exporter"
+  sha256 = "34bc1f5c1531b6c27ab4133cc1283606f499244f93d7b09cf67238abd6d33d17"
+  mode   = "0644"
+}
+
+file "node-exporter/file.hardening" {
+  path   = "/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
+  source = "files/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
+  sha256 = "6a57bb0b0273cddf2bf83fd875a24cf39486b6e43db50eb4b24358a3120263f7"
+  mode   = "0644"
+}
+
+unit "node-exporter/unit.exporter" {
+  name       = "prometheus-node-exporter.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["node-exporter/file.arguments", "node-exporter/file.hardening"]
+}
+
+package "postgres/package.server" {
+  name  = "postgresql-17"
+  state = "present"
+}
+
+directory "postgres/directory.mesh" {
+  path  = "/etc/postgresql/mesh"
+  owner = "postgres"
+  mode  = "0750"
+}
+
+directory "postgres/directory.provides.database" {
+  path  = "/etc/postgresql/mesh/consumers.d"
+  owner = "postgres"
+  mode  = "0700"
+}
+
+secret "postgres/secret.needs.superuser" {
+  path       = "/etc/postgresql/mesh/superuser"
+  sealed     = "sealed/postgres.needs.superuser.age"
+  generation = 1
+  key        = "need postgres@anchor superuser"
+  role       = "holder"
+  owner      = "postgres"
+}
+
+secret "postgres/secret.provides.database.gitea_board" {
+  path       = "/etc/postgresql/mesh/consumers.d/gitea@board.database"
+  sealed     = "sealed/postgres.provides.database.gitea_board.age"
+  generation = 1
+  key        = "credential postgres@anchor database gitea@board"
+  role       = "provider"
+  owner      = "postgres"
+}
+
+file "postgres/file.config" {
+  path     = "/etc/postgresql/17/main/conf.d/50-mesh.conf"
+  source   = "files/etc/postgresql/17/main/conf.d/50-mesh.conf"
+  sha256   = "d74db0a6817e7b56212fde42476b78e5111553e3800edce90e56880402f210df"
+  owner    = "postgres"
+  mode     = "0644"
+  validate = ["/usr/lib/postgresql/17/bin/postgres", "-C", "data_directory", "-D", "/var/lib/postgresql/17/main", "--config-file=%"]
+}
+
+file "postgres/file.hardening" {
+  path   = "/etc/systemd/system/postgresql@17-main.service.d/mesh.conf"
+  source = "files/etc/systemd/system/postgresql@17-main.service.d/mesh.conf"
+  sha256 = "9fa5d567eb33f5252bc1f55e447c6dddf9895a15bc959dccec48292a0f170a79"
+  mode   = "0644"
+}
+
+file "postgres/file.hba" {
+  path   = "/etc/postgresql/17/main/pg_hba.conf"
+  source = "files/etc/postgresql/17/main/pg_hba.conf"
+  sha256 = "7734d41944052a09c90d84d8ef5cd9612a142662a068f8ce54c7e2f87af53791"
+  owner  = "postgres"
+  mode   = "0640"
+}
+
+file "postgres/file.receives.database" {
+  path   = "/etc/postgresql/mesh/consumers.json"
+  source = "files/etc/postgresql/mesh/consumers.json"
+  sha256 = "eb9b9bd87f060e2ef022394bb301feec9e5bad40586e06597abbb35c3be63622"
+  owner  = "postgres"
+  mode   = "0640"
+}
+
+file "postgres/file.start" {
+  path     = "/etc/postgresql/17/main/postgresql.conf"
+  source   = "files/etc/postgresql/17/main/postgresql.conf"
+  sha256   = "2051c7c33bf85b156cae809d7b79380f2ad8376403fa4ddc90106a16ed751fe4"
+  owner    = "postgres"
+  mode     = "0644"
+  validate = ["/usr/lib/postgresql/17/bin/postgres", "-C", "data_directory", "--config-file=%"]
+}
+
+file "postgres/file.superuser" {
+  path   = "/etc/postgresql/mesh/superuser.sql"
+  source = "files/etc/postgresql/mesh/superuser.sql"
+  sha256 = "06347e5cc90d2a9f23afc60616a75c4079201779d1481413ccbe4ea9a74c4ffd"
+  owner  = "postgres"
+  mode   = "0640"
+}
+
+unit "postgres/unit.server" {
+  name       = "postgresql@17-main.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["postgres/file.hardening", "postgres/file.start"]
+  reload_on  = ["postgres/file.config", "postgres/file.hba"]
+}
+
+file "postgres/file.unit.superuser" {
+  path   = "/etc/systemd/system/postgresql-superuser.service"
+  source = "files/etc/systemd/system/postgresql-superuser.service"
+  sha256 = "74b3115a35cf5eed6ec22e4d2b67df56d6184ec8d63c190c571a4c5b2e871664"
+  mode   = "0644"
+}
+
+unit "postgres/unit.superuser" {
+  name       = "postgresql-superuser.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["postgres/file.unit.superuser", "postgres/file.superuser", "postgres/secret.needs.superuser"]
+}
+
+package "redis/package.server" {
+  name  = "redis-server"
+  state = "present"
+}
+
+directory "redis/directory.mesh" {
+  path  = "/etc/redis/mesh"
+  owner = "redis"
+  mode  = "0750"
+}
+
+directory "redis/directory.provides.cache" {
+  path  = "/etc/redis/mesh/consumers.d"
+  owner = "redis"
+  mode  = "0700"
+}
+
+secret "redis/secret.needs.administrator" {
+  path       = "/etc/redis/mesh/administrator"
+  sealed     = "sealed/redis.needs.administrator.age"
+  generation = 1
+  key        = "need redis@anchor administrator"
+  role       = "holder"
+  owner      = "redis"
+}
+
+secret "redis/secret.provides.cache.gitea_board_6d3705cd" {
+  path       = "/etc/redis/mesh/consumers.d/gitea@board.cache"
+  sealed     = "sealed/redis.provides.cache.gitea_board_6d3705cd.age"
+  generation = 1
+  key        = "credential redis@anchor cache gitea@board"
+  role       = "provider"
+  owner      = "redis"
+}
+
+file "redis/file.administrator" {
+  path   = "/etc/redis/mesh/administrator.acl"
+  source = "files/etc/redis/mesh/administrator.acl"
+  sha256 = "d8e5ee7e065d0a21c8841436139844b4efb3f5a4d869380e196bb0c880428b44"
+  owner  = "redis"
+  mode   = "0600"
+
+  fill {
+    offset     = 84
+    secret     = "redis/secret.needs.administrator"
+    generation = 1
+    encoding   = "value"
+  }
+}
+
+file "redis/file.config" {
+  path   = "/etc/redis/redis.conf"
+  source = "files/etc/redis/redis.conf"
+  sha256 = "7cb3e8bc92bd73494aa74e639fef11fdbc77984a47041d30eb4f198f8d5bae74"
+  owner  = "redis"
+  mode   = "0640"
+}
+
+file "redis/file.receives.cache" {
+  path   = "/etc/redis/mesh/consumers.json"
+  source = "files/etc/redis/mesh/consumers.json"
+  sha256 = "bbc4bf3394272a914a4d366563c2af493e5687169d22fb08aa3ad911b015507b"
+  owner  = "redis"
+  mode   = "0640"
+}
+
+file "redis/file.service" {
+  path   = "/etc/systemd/system/redis-server.service.d/mesh.conf"
+  source = "files/etc/systemd/system/redis-server.service.d/mesh.conf"
+  sha256 = "46459eb16b4f1b457d72377b9476cd25e6ea96a524088a90a9e2e36a66a2d380"
+  mode   = "0644"
+}
+
+file "redis/file.sysctl" {
+  path   = "/etc/sysctl.d/60-mesh-redis.conf"
+  source = "files/etc/sysctl.d/60-mesh-redis.conf"
+  sha256 = "5ab429ba7f4d0833ae71add1171223195647e20f05f20907d36fc1c24228d17b"
+  mode   = "0644"
+}
+
+file "redis/file.users" {
+  path     = "/usr/local/lib/mesh-redis/users"
+  source   = "files/usr/local/lib/mesh-redis/users"
+  sha256   = "e5f09dcee9de3d16748aa372dce7c5126a2da393e4cd40f06f526274c238fec4"
+  mode     = "0755"
+  validate = ["sh", "-n", "%"]
+}
+
+unit "redis/unit.server" {
+  name       = "redis-server.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["redis/file.administrator", "redis/file.config", "redis/file.service", "redis/file.sysctl", "redis/file.users"]
+}
+
+package "reverse-proxy/package.lego" {
+  name  = "lego"
+  state = "present"
+}
+
+package "reverse-proxy/package.nginx" {
+  name  = "nginx"
+  state = "present"
+}
+
+user "reverse-proxy/user.mesh-acme" {
+  name   = "mesh-acme"
+  group  = "www-data"
+  system = true
+  home   = "/var/lib/reverse-proxy"
+  shell  = "/usr/sbin/nologin"
+}
+
+secret "reverse-proxy/secret.needs.dns-token" {
+  path       = "/etc/reverse-proxy/dns-token"
+  sealed     = "sealed/reverse-proxy.needs.dns-token.age"
+  generation = 1
+  key        = "supplied reverse-proxy@anchor dns-token"
+  role       = "holder"
+  owner      = "mesh-acme"
+}
+
+file "reverse-proxy/file.certificates" {
+  path   = "/etc/systemd/system/reverse-proxy-certificates.service"
+  source = "files/etc/systemd/system/reverse-proxy-certificates.service"
+  sha256 = "ae15a831531249e2ec8a685b47dc61c034af1b03a83f5337e3ed91bd38fb1acd"
+  mode   = "0644"
+}
+
+file "reverse-proxy/file.config" {
+  path     = "/etc/nginx/nginx.conf"
+  source   = "files/etc/nginx/nginx.conf"
+  sha256   = "8f33a76daad1e39faa407c93289e7af2bd1d4a874bbe9cb02b3ccd32f15621cc"
+  mode     = "0644"
+  validate = ["nginx", "-t", "-q", "-c", "%"]
+}
+
+file "reverse-proxy/file.hardening" {
+  path   = "/etc/systemd/system/nginx.service.d/mesh.conf"
+  source = "files/etc/systemd/system/nginx.service.d/mesh.conf"
+  sha256 = "2894291fa36aa019ec1e25691e56be084ae4a975814b86d1b8bc68a4d18b2ada"
+  mode   = "0644"
+}
+
+file "reverse-proxy/file.names" {
+  path   = "/etc/reverse-proxy/names"
+  source = "files/etc/reverse-proxy/names"
+  sha256 = "2b29b0a46476f449d65603e6e31507cf0dd15bd3d203deaf83204594f58e768a"
+  mode   = "0644"
+}
+
+file "reverse-proxy/file.renew" {
+  path     = "/usr/local/lib/reverse-proxy/renew"
+  source   = "files/usr/local/lib/reverse-proxy/renew"
+  sha256   = "98c84253f1e14b71256a5b4d4f532c2c92e788e8e6b3e0eead5cea37e086a08f"
+  mode     = "0755"
+  validate = ["sh", "-n", "%"]
+}
+
+file "reverse-proxy/file.unit.certificates" {
+  path   = "/etc/systemd/system/reverse-proxy-certificates.timer"
+  source = "files/etc/systemd/system/reverse-proxy-certificates.timer"
+  sha256 = "f154d31d18d60b68ee579eded380a31191d949c461d4018ff843d4be4b4b1854"
+  mode   = "0644"
+}
+
+unit "reverse-proxy/unit.certificates" {
+  name       = "reverse-proxy-certificates.timer"
+  enabled    = true
+  state      = "running"
+  restart_on = ["reverse-proxy/file.unit.certificates", "reverse-proxy/file.certificates", "reverse-proxy/file.names", "reverse-proxy/file.renew", "reverse-proxy/secret.needs.dns-token"]
+}
+
+unit "reverse-proxy/unit.proxy" {
+  name       = "nginx.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["reverse-proxy/file.hardening"]
+  reload_on  = ["reverse-proxy/file.config"]
+}

@@ -1,0 +1,309 @@
+declaration {
+  format = 1
+  mesh   = "home"
+  node   = "lark"
+}
+
+package "zsh/package.zsh" {
+  name  = "zsh"
+  state = "present"
+}
+
+package "zsh/package.zsh-autosuggestions" {
+  name  = "zsh-autosuggestions"
+  state = "present"
+}
+
+package "zsh/package.zsh-syntax-highlighting" {
+  name  = "zsh-syntax-highlighting"
+  state = "present"
+}
+
+directory "zsh/directory.rc" {
+  path = "/etc/zsh/zshrc.d"
+  mode = "0755"
+}
+
+file "zsh/file.rc" {
+  path     = "/etc/zsh/zshrc.d/10-mesh.zsh"
+  source   = "files/etc/zsh/zshrc.d/10-mesh.zsh"
+  sha256   = "1ff0cd0b204101a5adc844c6459e8d32bc98af7d40718537a1dd092c5252c3a2"
+  mode     = "0644"
+  validate = ["zsh", "-n", "%"]
+}
+
+block "zsh/block.rc" {
+  path   = "/etc/zsh/zshrc"
+  marker = "zsh"
+  source = "files/etc/zsh/zshrc.block/zsh"
+  sha256 = "71a2643729570996743d91ec6ff301c8b267cd12861805271101c92a7f546ee0"
+}
+
+package "editor/package.editor" {
+  name  = "vim"
+  state = "present"
+}
+
+file "editor/file.config" {
+  path   = "/etc/vim/vimrc.local"
+  source = "files/etc/vim/vimrc.local"
+  sha256 = "fb83f0f9800b71adc193d4a40afe64c6be2db59f7444db7097bb1985b44476cc"
+  mode   = "0644"
+}
+
+file "editor/file.environment" {
+  path   = "/etc/zsh/zshrc.d/20-editor.zsh"
+  source = "files/etc/zsh/zshrc.d/20-editor.zsh"
+  sha256 = "130db8456e5c22212339bbea3e14dd846080e94e80a1ff1ff14946bef5f6b68b"
+  mode   = "0644"
+}
+
+package "firewall/package.nftables" {
+  name  = "nftables"
+  state = "present"
+}
+
+directory "firewall/directory.rules" {
+  path = "/etc/nftables.d"
+  mode = "0755"
+}
+
+file "firewall/computed.table" {
+  path     = "/etc/nftables.d/meshc.nft"
+  source   = "files/etc/nftables.d/meshc.nft"
+  sha256   = "0e50c747d80863665ff3a8dfb5e746e679fc854338233bf8490a50b9b9e4a920"
+  mode     = "0644"
+  validate = ["nft", "-c", "-f", "%"]
+}
+
+file "firewall/file.unit.load" {
+  path   = "/etc/systemd/system/meshc-firewall.service"
+  source = "files/etc/systemd/system/meshc-firewall.service"
+  sha256 = "421faadfb09eeafb9dab08343b8ae43c257ecd9f4dd4c8dbf59a4057e4632c7a"
+  mode   = "0644"
+}
+
+unit "firewall/unit.load" {
+  name       = "meshc-firewall.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["firewall/file.unit.load"]
+  reload_on  = ["firewall/computed.table"]
+}
+
+package "xorg/package.lightdm" {
+  name  = "lightdm"
+  state = "present"
+}
+
+package "xorg/package.lightdm-gtk-greeter" {
+  name  = "lightdm-gtk-greeter"
+  state = "present"
+}
+
+package "xorg/package.x11-xserver-utils" {
+  name  = "x11-xserver-utils"
+  state = "present"
+}
+
+package "xorg/package.xserver-xorg" {
+  name  = "xserver-xorg"
+  state = "present"
+}
+
+package "xorg/package.xserver-xorg-input-libinput" {
+  name  = "xserver-xorg-input-libinput"
+  state = "present"
+}
+
+directory "xorg/directory.config" {
+  path = "/etc/X11/xorg.conf.d"
+  mode = "0755"
+}
+
+directory "xorg/directory.lightdm" {
+  path = "/etc/lightdm/lightdm.conf.d"
+  mode = "0755"
+}
+
+file "xorg/file.config" {
+  path   = "/etc/X11/xorg.conf.d/20-mesh.conf"
+  source = "files/etc/X11/xorg.conf.d/20-mesh.conf"
+  sha256 = "9e72896672e90e45e6b018a4094f0ba5cdd6067228de3e1e42219902aa66a1b2"
+  mode   = "0644"
+}
+
+file "xorg/file.lightdm" {
+  path   = "/etc/lightdm/lightdm.conf.d/50-mesh.conf"
+  source = "files/etc/lightdm/lightdm.conf.d/50-mesh.conf"
+  sha256 = "bb85ccb55e9852b0e66becdbf0675fd8f7391e455e371ea6c8d6048a9787abf7"
+  mode   = "0644"
+}
+
+unit "xorg/unit.login" {
+  name    = "lightdm.service"
+  enabled = true
+  state   = "running"
+}
+
+package "i3/package.alacritty" {
+  name  = "alacritty"
+  state = "present"
+}
+
+package "i3/package.brightnessctl" {
+  name  = "brightnessctl"
+  state = "present"
+}
+
+package "i3/package.fonts-dejavu-core" {
+  name  = "fonts-dejavu-core"
+  state = "present"
+}
+
+package "i3/package.i3-wm" {
+  name  = "i3-wm"
+  state = "present"
+}
+
+package "i3/package.i3lock" {
+  name  = "i3lock"
+  state = "present"
+}
+
+package "i3/package.i3status" {
+  name  = "i3status"
+  state = "present"
+}
+
+package "i3/package.pulseaudio-utils" {
+  name  = "pulseaudio-utils"
+  state = "present"
+}
+
+package "i3/package.suckless-tools" {
+  name  = "suckless-tools"
+  state = "present"
+}
+
+package "i3/package.xss-lock" {
+  name  = "xss-lock"
+  state = "present"
+}
+
+file "i3/file.config" {
+  path     = "/etc/i3/config"
+  source   = "files/etc/i3/config"
+  sha256   = "3a6bdd8413877a9babc702f6db9021190ca1b8766e1c895ac5277b3ed54959b3"
+  mode     = "0644"
+  validate = ["i3", "-C", "-c", "%"]
+}
+
+file "i3/file.status" {
+  path   = "/etc/i3status.conf"
+  source = "files/etc/i3status.conf"
+  sha256 = "8c05f000eaf150233cb0862766ee1fc64ec2923ac4ca5ce4345ef7d43cc2aee9"
+  mode   = "0644"
+}
+
+package "mesh-wireguard/package.wireguard-tools" {
+  name  = "wireguard-tools"
+  state = "present"
+}
+
+file "mesh-wireguard/file.patience" {
+  path   = "/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
+  source = "files/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
+  sha256 = "9436666df4e2c2e1bdb58973be2786edac64cbcaffe2ce7f36ddc7618ec4b171"
+  mode   = "0644"
+}
+
+file "mesh-wireguard/file.sysctl" {
+  path   = "/etc/sysctl.d/60-mesh-wireguard.conf"
+  source = "files/etc/sysctl.d/60-mesh-wireguard.conf"
+  sha256 = "7583b76536eed1f710a1af0602147d42b02183c0d784f41fcb916e87e5a4bd69"
+  mode   = "0644"
+}
+
+file "mesh-wireguard/computed.peers" {
+  path   = "/etc/wireguard/wg0.conf"
+  source = "files/etc/wireguard/wg0.conf"
+  sha256 = "166fe986a8e5335cb6341e85a3f7f466cb145abcdeec04a6919080118597e440"
+  mode   = "0600"
+}
+
+unit "mesh-wireguard/unit.tunnel" {
+  name       = "wg-quick@wg0.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["mesh-wireguard/computed.peers", "mesh-wireguard/file.patience", "mesh-wireguard/file.sysctl"]
+}
+
+package "model-client/package.curl" {
+  name  = "curl"
+  state = "present"
+}
+
+package "model-client/package.jq" {
+  name  = "jq"
+  state = "present"
+}
+
+user "model-client/user.model-client" {
+  name   = "model-client"
+  system = true
+  home   = "/nonexistent"
+  shell  = "/usr/sbin/nologin"
+}
+
+directory "model-client/directory.config" {
+  path = "/etc/model-client"
+  mode = "0755"
+}
+
+secret "model-client/secret.requires.access" {
+  path       = "/etc/model-client/key"
+  sealed     = "sealed/model-client.access.age"
+  generation = 1
+  key        = "licence personal"
+  role       = "holder"
+  group      = "model-client"
+  mode       = "0640"
+}
+
+file "model-client/file.ask" {
+  path     = "/usr/local/bin/ask"
+  source   = "files/usr/local/bin/ask"
+  sha256   = "cc6b735c219a1770bf013f94c6b848e75af381c62c60443cb01f30dbb272e898"
+  mode     = "0755"
+  validate = ["sh", "-n", "%"]
+}
+
+file "model-client/file.config" {
+  path   = "/etc/model-client/config.json"
+  source = "files/etc/model-client/config.json"
+  sha256 = "21b00eb422fff409f4fadcf1adb10a2895f40bdc8689a10c0f62186c4af3691e"
+  mode   = "0644"
+}
+
+file "model-client/file.headers" {
+  path   = "/etc/model-client/headers"
+  source = "files/etc/model-client/headers"
+  sha256 = "3f718edc93c95337a409c5e449a8121c62e9e44a8462744afd186325e21b1c54"
+  group  = "model-client"
+  mode   = "0640"
+
+  fill {
+    offset     = 22
+    secret     = "model-client/secret.requires.access"
+    generation = 1
+    encoding   = "value"
+  }
+}
+
+block "mesh-names/computed.hosts" {
+  path   = "/etc/hosts"
+  marker = "mesh home"
+  source = "files/etc/hosts.block/mesh_home"
+  sha256 = "d72b6efce912c9bc9ab65c595b9950310f3892a580889f73e77745d77040eee2"
+}

@@ -1,0 +1,2 @@
+set -gx EDITOR nvim
+set -gx VISUAL nvim
