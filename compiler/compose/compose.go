@@ -72,6 +72,14 @@ func Compose(x *exchange.Exchanged, eval evaluate.Evaluator) (*Composed, diag.Li
 	return out, ds
 }
 
+// Node makes one node's part of the plan, from inputs that may be others than those
+// that were exchanged: to see what depends on them. What it refuses is its own business.
+func Node(x *exchange.Exchanged, eval evaluate.Evaluator, n *exchange.Node) (*plan.Node, diag.List) {
+	c := &composer{x: x, eval: eval, mesh: x.Resolved.Mesh}
+	out := c.node(n)
+	return out.plan, out.ds
+}
+
 // composedNode is what one node came to.
 type composedNode struct {
 	plan     *plan.Node

@@ -57,7 +57,8 @@ func unknownRuleListen(i *exchange.Instance, r evaluate.Rule) diag.Diagnostic {
 // twice names both instances and where each is assigned.
 func twice(node addr.Node, what string, first, second plan.Resource, place func(addr.Resource) diag.Pos) diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: diag.ResourceTwice, At: place(second.ID), Message: fmt.Sprintf("on %s, %s and %s both claim %s", node, first.ID, second.ID, what),
+		Code: diag.ResourceTwice, At: place(second.ID), Message: fmt.Sprintf("on %s, %s and %s both claim %s", diag.Nodes, first.ID, second.ID, what),
+		On: []string{string(node)},
 	}
 	if at := place(first.ID); at != d.At {
 		d.Also = append(d.Also, diag.Note{At: at, Text: first.ID.Instance + " is assigned here"})

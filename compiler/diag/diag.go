@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Severity tells a refusal from a warning.
@@ -70,6 +71,30 @@ type Diagnostic struct {
 	At      Pos
 	Also    []Note
 	Help    string
+	// On are the nodes that it is about, where the message names them as Nodes. What
+	// is wrong in the same way on several is said once, with all of them.
+	On []string
+}
+
+// Nodes stands in a message for the nodes that a diagnostic is on.
+const Nodes = "\x00nodes"
+
+// named writes the nodes into the message.
+func (d Diagnostic) named() Diagnostic {
+	if len(d.On) == 0 {
+		return d
+	}
+	on := slices.Compact(slices.Sorted(slices.Values(d.On)))
+	text := on[0]
+	switch {
+	case len(on) > 3:
+		text = fmt.Sprintf("%s, %s and %d more nodes", on[0], on[1], len(on)-2)
+	case len(on) > 1:
+		text = strings.Join(on[:len(on)-1], ", ") + " and " + on[len(on)-1]
+	}
+	d.Message = strings.ReplaceAll(d.Message, Nodes, text)
+	d.On = nil
+	return d
 }
 
 // Severity of the diagnostic, which its code decides: codes beginning with W warn.
@@ -90,11 +115,20 @@ func (l List) HasErrors() bool {
 
 // Sorted gives the list in file order, each diagnostic once (DIA-1).
 func (l List) Sorted() List {
-	out := slices.Clone(l)
-	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+	sorted := slices.Clone(l)
+	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.CompactFunc(out, func(a, b Diagnostic) bool {
-		return a.Code == b.Code && a.At == b.At && a.Message == b.Message
-	})
+	var out List
+	for _, d := range sorted {
+		if k := len(out) - 1; k >= 0 && out[k].Code == d.Code && out[k].At == d.At && out[k].Message == d.Message {
+			out[k].On = slices.Concat(out[k].On, d.On)
+			continue
+		}
+		out = append(out, d)
+	}
+	for k := range out {
+		out[k] = out[k].named()
+	}
+	return out
 }

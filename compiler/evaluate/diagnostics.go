@@ -23,19 +23,20 @@ func missingSetting(in Inputs) func(at diag.Pos, path []string) diag.Diagnostic 
 		if !at.IsValid() {
 			at = in.At
 		}
-		return diag.Diagnostic{Code: diag.MissingSetting, At: at, Message: fmt.Sprintf("%s on %s needs the setting %s", in.Instance, in.Node.Name, strings.Join(path, "."))}
+		return diag.Diagnostic{
+			Code: diag.MissingSetting, At: at, Message: fmt.Sprintf("%s on %s needs the setting %s", in.Instance, diag.Nodes, strings.Join(path, ".")), On: []string{in.Node.Name},
+		}
 	}
 }
 
-func missingSettingOf(in Inputs, module string, path []string, module_ diag.Pos, kind string) diag.Diagnostic {
-	nested := strings.Join(path, ": ")
+// missingSettingOf says where the setting would stand; its value nobody but a person knows.
+func missingSettingOf(in Inputs, module string, path []string, declared diag.Pos, kind string) diag.Diagnostic {
 	d := diag.Diagnostic{
-		Code: diag.MissingSetting, At: in.At,
-		Message: fmt.Sprintf("%s on %s needs the setting %s, %s without a default", in.Instance, in.Node.Name, strings.Join(path, "."), kind),
-		Help:    fmt.Sprintf("settings: %s: %s: …", quoteKey(module), nested),
+		Code: diag.MissingSetting, At: in.At, On: []string{in.Node.Name},
+		Message: fmt.Sprintf("%s on %s needs %s as settings: %s: %s, which has no default", in.Instance, diag.Nodes, kind, quoteKey(module), strings.Join(path, ": ")),
 	}
-	if module_.IsValid() {
-		d.Also = []diag.Note{{At: module_, Text: "declared here"}}
+	if declared.IsValid() {
+		d.Also = []diag.Note{{At: declared, Text: "declared here"}}
 	}
 	return d
 }

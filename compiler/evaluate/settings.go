@@ -27,6 +27,12 @@ func (c *CUE) checkSettings(k *compiled, in Inputs) diag.List {
 	for _, d := range (load.Checker{
 		Subject: subject, Partial: true, Unknown: unknownSetting(k.module.Name), Missing: missingSetting(in),
 	}).Check(k.settings, merged) {
+		if s := in.Settings.Find(d.At); s != nil {
+			d.At = s.Span
+			if d.Code == diag.UnknownSetting {
+				d.At = s.At
+			}
+		}
 		ds = append(ds, asSetting(d))
 	}
 	return ds

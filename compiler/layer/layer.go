@@ -11,6 +11,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/cuedata"
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
@@ -55,7 +56,7 @@ type Spoken struct {
 // Merge unites layers: structs by key, everything else replaced whole by the
 // strongest that speaks. Two groups that disagree are refused unless something
 // stronger decides (SET-4). Nil where no layer sets anything.
-func Merge(instance, module string, layers []Layer) (*Merged, diag.List) {
+func Merge(instance addr.Instance, module string, layers []Layer) (*Merged, diag.List) {
 	m := merger{instance: instance, module: module}
 	var spoke []Spoken
 	for _, l := range layers {
@@ -71,8 +72,9 @@ func Merge(instance, module string, layers []Layer) (*Merged, diag.List) {
 }
 
 type merger struct {
-	instance, module string
-	ds               diag.List
+	instance addr.Instance
+	module   string
+	ds       diag.List
 }
 
 // merge unites what was said of one key, the strongest first.
@@ -142,7 +144,11 @@ func (m *Merged) Expr() ast.Expr {
 	}
 	if m.Fields == nil {
 		x := cuedata.Expr(m.Leaf)
-		ast.SetPos(x, m.Won.Setting.Pos)
+		// What is inside a list has no place of its own, and stands where the list does.
+		ast.Walk(x, func(n ast.Node) bool {
+			ast.SetPos(n, m.Won.Setting.Pos)
+			return true
+		}, nil)
 		return x
 	}
 	s := &ast.StructLit{}
@@ -152,6 +158,22 @@ func (m *Merged) Expr() ast.Expr {
 		s.Elts = append(s.Elts, f)
 	}
 	return s
+}
+
+// Find gives the setting that CUE speaks of at a place in Expr, or nil.
+func (m *Merged) Find(at diag.Pos) *load.Setting {
+	if m == nil {
+		return nil
+	}
+	if p := load.PosOf(m.Won.Setting.Pos); p.IsValid() && p.Compare(at) == 0 {
+		return m.Won.Setting
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Fields)) {
+		if s := m.Fields[name].Find(at); s != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // At finds a key by path, or gives nil.

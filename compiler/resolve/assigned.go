@@ -71,7 +71,7 @@ func (r *resolver) newInstance(n *load.Node, name string, m *load.Module, assign
 		}
 	}
 	var ds diag.List
-	i.Settings, ds = layer.Merge(i.Addr.String(), m.Name, layers)
+	i.Settings, ds = layer.Merge(i.Addr, m.Name, layers)
 	i.Inputs = r.inputs(n, i)
 	if ds.HasErrors() {
 		return i, ds

@@ -5,8 +5,13 @@ import (
 	"io"
 	"strings"
 
+	"cuelang.org/go/cue"
+
+	"meshc.dev/compiler/cuedata"
+	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/layer"
+	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/resolve"
 )
@@ -73,21 +78,54 @@ func OfInstance(n *resolve.Node, i *resolve.Instance, p *plan.Instance, takes []
 		out.Answers = append(out.Answers, v)
 	}
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "settings"), ".")
-	if path == "" {
-		settings(i.Settings, nil, func(s Setting) { out.Settings = append(out.Settings, s) })
+	var keys []string
+	if path != "" {
+		keys = strings.Split(path, ".")
+	}
+	settings(i.Settings.At(keys...), keys, func(s Setting) {
+		s.Spoke = append(s.Spoke, moduleSays(i, strings.Split(s.Path, "."))...)
+		out.Settings = append(out.Settings, s)
+	})
+	if len(out.Settings) > 0 || path == "" {
 		return out, nil
 	}
-	keys := strings.Split(path, ".")
-	found := false
-	settings(i.Settings.At(keys...), keys, func(s Setting) { out.Settings, found = append(out.Settings, s), true })
-	if !found {
-		value := p.Settings.Lookup(keys...)
-		if value.String() == "null" && value.Kind() == 0 {
-			return out, fmt.Errorf("module %s has no setting %s", i.Module.Name, path)
+	value := p.Settings.Lookup(keys...)
+	if value.Kind() == data.Absent {
+		near := ""
+		var known []string
+		for _, f := range p.Settings.Lookup(keys[:len(keys)-1]...).Fields() {
+			known = append(known, f.Name)
 		}
-		out.Settings = append(out.Settings, Setting{path, value.String(), []Spoke{{"module " + i.Module.Name, place(i.Module.At), value.String(), true}}})
+		if n := diag.Nearest(keys[len(keys)-1], known); len(n) > 0 {
+			near = "; did you mean " + strings.Join(append(keys[:len(keys)-1:len(keys)-1], n[0]), ".") + "?"
+		}
+		return out, fmt.Errorf("module %s has no setting %s%s", i.Module.Name, path, near)
 	}
+	s := Setting{path, value.String(), moduleSays(i, keys)}
+	if len(s.Spoke) == 0 {
+		s.Spoke = []Spoke{{"module " + i.Module.Name, place(i.Module.At), value.String(), true}}
+	}
+	s.Spoke[0].Won = true
+	out.Settings = append(out.Settings, s)
 	return out, nil
+}
+
+// moduleSays is what the module itself says of a setting: its default, or a value that it keeps.
+func moduleSays(i *resolve.Instance, keys []string) []Spoke {
+	v, ds := i.Module.Value()
+	if ds.HasErrors() {
+		return nil
+	}
+	path := []cue.Selector{cue.Str("settings")}
+	for _, k := range keys {
+		path = append(path, cue.Str(k))
+	}
+	v = v.LookupPath(cue.MakePath(path...))
+	value, err := cuedata.From(v)
+	if err != nil {
+		return nil
+	}
+	return []Spoke{{"module " + i.Module.Name, place(load.ValueAt(v)), value.String(), false}}
 }
 
 // settings calls f for every leaf below a merged setting.
