@@ -39,7 +39,7 @@ var floors = [][]string{
 	{"render/sshsig", "render/bundle"},
 	{"render/sink", "render/container", "render/hosts", "render/trust", "render/wireguard", "render/firewall"},
 	{"render"},
-	{"render/diff", "render/graph", "render/build"},
+	{"render/origin", "render/diff", "render/graph", "render/report", "render/build"},
 	{"host"},
 	{"cmd/mesh-host", "cmd/meshc", "testdata/tools"},
 }
