@@ -14,6 +14,9 @@ import (
 // last started, and reloaded likewise; only then (HST-3).
 func (r *run) makeUnits(ctx context.Context) error {
 	units := r.host.Machine.Units
+	if err := r.enableUnits(ctx); err != nil {
+		return err
+	}
 	if r.reread && !r.dry {
 		step("reread")
 		if err := units.Reread(ctx); err != nil {
@@ -36,11 +39,8 @@ func (r *run) makeUnits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range r.wishes {
-		u, ok := w.item.(*bundle.Unit)
-		if !ok {
-			continue
-		}
+	for _, w := range r.stoppedFirst() {
+		u := w.item.(*bundle.Unit)
 		if blocked := r.blocked(w); blocked != "" {
 			r.fail(w, Skipped, "because "+string(blocked)+" failed")
 			continue
@@ -63,6 +63,56 @@ func (r *run) makeUnits(ctx context.Context) error {
 			if err := r.host.save(r.state); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// stoppedFirst are the units, those that are not to run first: a port that one holds
+// may be another's now.
+func (r *run) stoppedFirst() []*wish {
+	var stopped, running []*wish
+	for _, w := range r.wishes {
+		switch u, ok := w.item.(*bundle.Unit); {
+		case !ok:
+		case u.State == bundle.Stopped:
+			stopped = append(stopped, w)
+		default:
+			running = append(running, w)
+		}
+	}
+	return append(stopped, running...)
+}
+
+// enableUnits says of each unit whether it starts with the machine, before systemd
+// reads its files again for their texts. What cannot be done now, such as of a unit
+// that is not there yet, is left to makeUnit.
+func (r *run) enableUnits(ctx context.Context) error {
+	if r.dry {
+		return nil
+	}
+	var names []string
+	var wanted []*wish
+	for _, w := range r.wishes {
+		if w.key.Kind == machine.Unit && r.blocked(w) == "" && w.thing.Found != nil {
+			names, wanted = append(names, w.key.Name), append(wanted, w)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	is, err := r.host.Machine.Units.LookAll(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		on := w.item.(*bundle.Unit).Enabled
+		if c := is[w.key.Name]; c.Enabled == on || c.Generated || c.Absent {
+			continue
+		}
+		step("enable " + w.key.String())
+		if r.host.Machine.Units.Enable(ctx, w.key.Name, on) == nil {
+			r.enabled[w.key.Name], r.reread, r.touched = true, true, true
 		}
 	}
 	return nil
@@ -128,7 +178,7 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 		now[id] = r.digestOf(id)
 	}
 	restart, reload := changed(u.RestartOn, w.thing.Seen, now), changed(u.ReloadOn, w.thing.Seen, now)
-	meets := is.Meets(machine.Unit, want.Condition)
+	meets := is.Meets(machine.Unit, want.Condition) && !r.enabled[w.key.Name]
 	act := is.Running && want.Running && len(restart)+len(reload) > 0
 	if meets && !act {
 		r.unitDone(w, is, now)
@@ -146,6 +196,9 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 			step("made " + w.key.String())
 		}
 		verb, why := unitVerb(is, want.Condition)
+		if r.enabled[w.key.Name] {
+			why = enabledWord(want.Enabled)
+		}
 		r.say(verb, w.key, w.id(), why)
 	}
 	if act {
@@ -213,10 +266,7 @@ func changed(ids []bundle.ID, seen, now map[bundle.ID]string) []bundle.ID {
 func unitVerb(is, want machine.Condition) (Verb, string) {
 	enabled := ""
 	if !is.Generated && is.Enabled != want.Enabled {
-		enabled = "not enabled at boot any more"
-		if want.Enabled {
-			enabled = "enabled at boot"
-		}
+		enabled = enabledWord(want.Enabled)
 	}
 	switch {
 	case is.Running == want.Running:
@@ -225,6 +275,13 @@ func unitVerb(is, want machine.Condition) (Verb, string) {
 		return Started, enabled
 	}
 	return Stopped, enabled
+}
+
+func enabledWord(on bool) string {
+	if on {
+		return "enabled at boot"
+	}
+	return "not enabled at boot any more"
 }
 
 func join(ids []bundle.ID) string {

@@ -83,7 +83,7 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		r.say(Failed, t.Key, t.ID, err.Error())
 		return nil
 	}
-	r.reread = r.reread || t.Kind == machine.File && machine.IsUnitText(t.Name)
+	r.reread = r.reread || t.Kind == machine.Unit || t.Kind == machine.File && machine.IsUnitText(t.Name)
 	verb := Restored
 	switch {
 	case t.Kind == machine.Unit:

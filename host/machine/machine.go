@@ -73,18 +73,20 @@ type Condition struct {
 	// Of units. One that a generator makes is enabled by its text, not by us. In a
 	// tree, Links are the links that enable it, and Stale says that they are not
 	// those that its text asks for.
-	Enabled   bool   `json:"enabled,omitempty"`
-	Running   bool   `json:"running,omitempty"`
-	Generated bool   `json:"generated,omitempty"`
-	Links     string `json:"links,omitempty"`
-	Stale     bool   `json:"stale,omitempty"`
+	Enabled   bool `json:"enabled,omitempty"`
+	Running   bool `json:"running,omitempty"`
+	Generated bool `json:"generated,omitempty"`
+	// Broken is a unit that failed, which systemd remembers.
+	Broken bool   `json:"broken,omitempty"`
+	Links  string `json:"links,omitempty"`
+	Stale  bool   `json:"stale,omitempty"`
 }
 
 // Meets says whether a thing that is so needs nothing done to be as wanted.
 func (is Condition) Meets(kind Kind, want Condition) bool {
 	if kind == Unit { // one that does not exist is one that neither runs nor is enabled
 		switch {
-		case is.Running != want.Running:
+		case is.Running != want.Running, is.Broken && !want.Broken:
 			return false
 		case want.Links != "":
 			return is.Links == want.Links
@@ -132,6 +134,9 @@ type Units interface {
 	Backend
 	// LookAll looks at several at once.
 	LookAll(ctx context.Context, names []string) (map[string]Condition, error)
+	// Enable says whether a unit starts with the machine, ahead of Make, so that the
+	// manager has to read its files only once for this and for their texts.
+	Enable(ctx context.Context, name string, on bool) error
 	// Reread makes the manager read its files again.
 	Reread(ctx context.Context) error
 	// Restart and Reload act on a unit that runs.

@@ -55,6 +55,8 @@ func unitCondition(show string) Condition {
 	switch p["ActiveState"] {
 	case "active", "activating", "reloading", "refreshing":
 		c.Running = true
+	case "failed":
+		c.Broken = true
 	case "inactive":
 		exited := p["ExecMainExitTimestampMonotonic"]
 		c.Running = p["Type"] == "oneshot" && p["Result"] == "success" && exited != "" && exited != "0"
@@ -78,15 +80,13 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 		return err
 	}
 	if is.Enabled != want.Enabled && !is.Generated {
-		verb := "disable"
-		if want.Enabled {
-			verb = "enable"
-		}
-		if err := s.control(ctx, verb, "--no-reload", "--", key.Name); err != nil && (want.Enabled || want.Running) {
+		if err := s.Enable(ctx, key.Name, want.Enabled); err != nil && (want.Enabled || want.Running) {
 			return err
 		}
 	}
 	switch {
+	case is.Broken && !want.Running:
+		return s.control(ctx, "reset-failed", "--", key.Name)
 	case is.Running == want.Running:
 		return nil
 	case want.Running:
@@ -94,6 +94,15 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 		return s.control(ctx, "start", "--", key.Name)
 	}
 	return s.control(ctx, "stop", "--", key.Name)
+}
+
+// Enable says whether a unit starts with the machine.
+func (s systemd) Enable(ctx context.Context, name string, on bool) error {
+	verb := "disable"
+	if on {
+		verb = "enable"
+	}
+	return s.control(ctx, verb, "--no-reload", "--", name)
 }
 
 // Reread makes systemd and its generators read their files again.

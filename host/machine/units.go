@@ -246,6 +246,9 @@ func (b *treeUnits) unlink(l string) error {
 	return err
 }
 
+// Enable has no need to go ahead of Make in a tree, where nobody reads anything.
+func (b *treeUnits) Enable(context.Context, string, bool) error { return nil }
+
 // Reread has nobody to tell in a tree.
 func (b *treeUnits) Reread(context.Context) error { return nil }
 

@@ -12,7 +12,7 @@ func TestUnitCondition(t *testing.T) {
 	}{
 		"runs and is enabled": {"LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nType=notify\n", Condition{Running: true, Enabled: true}},
 		"starting":            {"LoadState=loaded\nActiveState=activating\nUnitFileState=disabled\n", Condition{Running: true}},
-		"failed":              {"LoadState=loaded\nActiveState=failed\nUnitFileState=enabled\nType=oneshot\nResult=exit-code\nExecMainExitTimestampMonotonic=5\n", Condition{Enabled: true}},
+		"failed":              {"LoadState=loaded\nActiveState=failed\nUnitFileState=enabled\nType=oneshot\nResult=exit-code\nExecMainExitTimestampMonotonic=5\n", Condition{Enabled: true, Broken: true}},
 		"oneshot, done":       {"LoadState=loaded\nActiveState=inactive\nUnitFileState=static\nType=oneshot\nResult=success\nExecMainExitTimestampMonotonic=5\n", Condition{Running: true, Generated: true}},
 		"oneshot, never":      {"LoadState=loaded\nActiveState=inactive\nUnitFileState=static\nType=oneshot\nResult=success\nExecMainExitTimestampMonotonic=0\n", Condition{Generated: true}},
 		"of a quadlet":        {"LoadState=loaded\nActiveState=active\nUnitFileState=generated\n", Condition{Running: true, Generated: true}},
