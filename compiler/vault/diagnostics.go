@@ -77,7 +77,7 @@ func secretLost(w Want, inHead bool, left []string) diag.Diagnostic {
 		return d
 	}
 	d.Message = fmt.Sprintf("the lock has no entry for %s, of which %s is still there", describe(w.Name), sealedDir+"/"+left[0])
-	d.Help = "meshc lock --remake"
+	d.Help = "meshc lock --remake # makes it anew for all who use it"
 	return d
 }
 
@@ -217,8 +217,15 @@ func holderJoined(w Want, c Copy) diag.Diagnostic {
 func retireStillThere(node addr.Node, n Node, fingerprint string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.RetireStillThere, At: n.At,
-		Message: fmt.Sprintf("%s still has the key %s, which %s had; what is made anew would be sealed to it", n.Name, fingerprint, node),
+		Message: stillThere(node, n, fingerprint),
 	}
+}
+
+func stillThere(node addr.Node, n Node, fingerprint string) string {
+	if n.Name != node {
+		return fmt.Sprintf("%s has the key %s, which was that of %s; what is made anew would be sealed to it", n.Name, fingerprint, node)
+	}
+	return fmt.Sprintf("%s still has the key %s, and what is made anew would be sealed to it: take %s out of the mesh, or give it the new key that it has since, and then retire it", node, fingerprint, node)
 }
 
 func retireNothing(node addr.Node) diag.Diagnostic {

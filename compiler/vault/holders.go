@@ -30,6 +30,18 @@ func Holders(lk *lock.Lock, label string) []Holding {
 	return out
 }
 
+// HeldLabels are the provisions, licences and needs of which the lock has a secret.
+func HeldLabels(lk *lock.Lock) []string {
+	var out []string
+	for name, s := range lk.Secrets {
+		if n, err := ParseName(name); err == nil && len(s.Ends) > 0 {
+			out = append(out, n.label())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Select gives the wanted secrets that a provision, licence or need has, those of
 // one consumer where that is not nil: what `meshc rotate` is told.
 func Select(d Demand, label string, consumer *addr.Instance) ([]Name, diag.List) {
