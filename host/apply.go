@@ -177,7 +177,7 @@ func (r *run) makeThings(ctx context.Context) error {
 			continue
 		}
 		if blocked := r.blocked(w); blocked != "" {
-			r.fail(w, Skipped, "because "+string(blocked)+" failed")
+			r.fail(w, Skipped, because+string(blocked)+" failed")
 			continue
 		}
 		if err := r.makeThing(ctx, w); err != nil {

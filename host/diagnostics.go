@@ -10,6 +10,9 @@ import (
 
 // What a machine can say about a bundle or itself, each in one place.
 
+// because begins the reason of what was skipped.
+const because = "because "
+
 func notInitialized() error {
 	return fmt.Errorf("this machine does not know which node it is; run `mesh-host init NODE`")
 }

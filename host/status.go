@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"meshc.dev/host/machine"
 	"meshc.dev/render/seal"
@@ -50,7 +51,11 @@ func (h *Host) Status(ctx context.Context) (Status, error) {
 			}
 			continue
 		case t.Failed != "":
-			s.Failed = append(s.Failed, Event{Failed, t.Key, t.ID, t.Failed})
+			verb := Failed
+			if strings.HasPrefix(t.Failed, because) {
+				verb = Skipped
+			}
+			s.Failed = append(s.Failed, Event{verb, t.Key, t.ID, t.Failed})
 		}
 		s.Things++
 		if t.Made == nil {

@@ -42,7 +42,7 @@ func (r *run) makeUnits(ctx context.Context) error {
 	for _, w := range r.stoppedFirst() {
 		u := w.item.(*bundle.Unit)
 		if blocked := r.blocked(w); blocked != "" {
-			r.fail(w, Skipped, "because "+string(blocked)+" failed")
+			r.fail(w, Skipped, because+string(blocked)+" failed")
 			continue
 		}
 		if w.thing.Found == nil {
