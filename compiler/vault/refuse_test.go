@@ -198,7 +198,7 @@ func TestLostEntry(t *testing.T) {
 	delete(lk.Secrets, "credential "+gitea)
 	h.writeLock(lk)
 	_, _, faults := h.step(Mode{Step: Build})
-	says(t, faults, diag.SecretLost, "the lock has no entry for the credential for database of gitea@board at postgres@anchor, of which sealed/board/credential.postgres@anchor.database.gitea@board.consumer.", "meshc lock --remake")
+	says(t, faults, diag.SecretLost, "the lock has no entry for the credential for database of gitea@board at postgres@anchor, of which sealed/board/credential.postgres@anchor.database.gitea@board.consumer.", "meshc lock --remake # makes it anew for all who use it")
 }
 
 // PRT-9: what was moved to another name is not lost, also where something new has the old name
