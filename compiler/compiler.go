@@ -40,6 +40,7 @@ type Result struct {
 	// Before is the lock as it was read, and Lock as it should be written.
 	Before, Lock *lock.Lock
 	Exchanged    *exchange.Exchanged
+	Evaluator    evaluate.Evaluator
 	Plan         *plan.Plan
 	Secrets      vault.Demand
 }
@@ -63,6 +64,7 @@ func Compile(in Input) (*Result, diag.List) {
 	// What every node runs and who answers whom depends on no number, so that a
 	// moved port can never change it.
 	eval := evaluate.NewCUE(src.Context, in.Cache)
+	out.Evaluator = eval
 	resolved, rds := resolve.Resolve(src, eval)
 	out.Resolved = resolved
 	ds = append(ds, rds...)

@@ -106,14 +106,17 @@ func hasFirewall(n *plan.Node) bool {
 
 func whyCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use:   "why NODE INSTANCE [PATH]",
+		Use:   "why NODE INSTANCE [PATH] | NODE FILE[:LINE]",
 		Short: "the chain that brought an instance, its answers, and who set what",
 		Long: `why shows what brought an instance to a node, what answers each of its requirements
 and which candidates were not taken; with a path, every layer that spoke of that
-setting, and which one won.
+setting, and which one won. With a file of the machine, or a line of one, it shows the
+resource and the module it comes from, and every setting, port and answer that the text
+depends on.
 
   meshc why laptop xorg
-  meshc why anchor postgres settings.conf.max_connections`,
+  meshc why anchor postgres settings.conf.max_connections
+  meshc why board /etc/gitea/app.ini:12`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, asJSON, err := g.compiled()
@@ -123,6 +126,9 @@ setting, and which one won.
 			n, err := g.node(r, args[0])
 			if err != nil {
 				return err
+			}
+			if strings.HasPrefix(args[1], "/") {
+				return g.whyFile(r, n.Name, args[1], asJSON)
 			}
 			node := r.Resolved.Node(n.Name)
 			i := node.Instance(args[1])

@@ -106,7 +106,7 @@ func (c *composer) node(n *exchange.Node) composedNode {
 			out.plan.RoutesAt = append(out.plan.RoutesAt, r.At)
 		}
 	}
-	b := &builder{composer: c, node: n, out: &out}
+	b := &builder{composer: c, node: n, out: &out, faulty: map[string]bool{}}
 	for _, i := range n.Instances {
 		b.instance(i)
 	}
@@ -123,6 +123,8 @@ type builder struct {
 	out  *composedNode
 	// alias leads from a resource that equals an earlier one to that one.
 	alias map[addr.Resource]addr.Resource
+	// faulty instances lack some of their resources: references to those are not at fault.
+	faulty map[string]bool
 }
 
 func (b *builder) refuse(ds ...diag.Diagnostic) { b.out.ds = append(b.out.ds, ds...) }
@@ -130,6 +132,9 @@ func (b *builder) refuse(ds ...diag.Diagnostic) { b.out.ds = append(b.out.ds, ds
 func (b *builder) instance(i *exchange.Instance) {
 	res, ds := b.eval.Resources(i.Module, i.Inputs)
 	b.refuse(ds...)
+	if ds.HasErrors() {
+		b.faulty[i.Addr.Name] = true
+	}
 	if res == nil {
 		res = &evaluate.Resources{}
 	}

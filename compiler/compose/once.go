@@ -104,7 +104,7 @@ func (b *builder) references() {
 			switch {
 			case known[ref]:
 				out = append(out, ref)
-			case b.maybe(ref): // an optional requirement without an answer, or one without a credential
+			case b.faulty[ref.Instance], b.maybe(ref): // an optional requirement without an answer, or one without a credential
 			default:
 				b.refuse(unknownResource(of, module, ref, known))
 			}

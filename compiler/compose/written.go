@@ -137,6 +137,9 @@ func (b *builder) secret(id addr.Resource, at diag.Pos, t *evaluate.Target, name
 }
 
 func (b *builder) checkTarget(id addr.Resource, at diag.Pos, t *evaluate.Target) {
+	if t.At.IsValid() {
+		at = t.At
+	}
 	if why := evaluate.BadPath(t.Path); why != "" {
 		b.refuse(badTarget(id, at, t.Path+" "+why))
 	}

@@ -72,8 +72,12 @@ func (c Checker) checkStruct(shape, v cue.Value, path []string) diag.List {
 				ds = append(ds, badName(keyAt(f.value), at))
 				continue
 			}
-			if len(known) == 0 {
+			if len(known) == 0 && c.Subject == "the mesh" {
 				ds = append(ds, nothingInside(keyAt(f.value), path))
+				continue
+			}
+			if len(known) == 0 { // of a module: only a pattern says which keys there can be
+				ds = append(ds, badKey(keyAt(f.value), c.Subject, path, f.name))
 				continue
 			}
 			ds = append(ds, c.Unknown(keyAt(f.value), at, diag.Nearest(f.name, known)))
@@ -131,6 +135,9 @@ func (c Checker) checkLeaf(shape, v cue.Value, path []string) diag.List {
 		opts = append(opts, cue.Concrete(true))
 	}
 	err := v.Unify(shape).Validate(opts...)
+	if d, bad := keyFault(c.Subject, v, path); bad {
+		return diag.List{d}
+	}
 	if err == nil {
 		return nil
 	}

@@ -121,6 +121,13 @@ func badName(at diag.Pos, path []string) diag.Diagnostic {
 	return d
 }
 
+func badKey(at diag.Pos, subject string, path []string, name string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.BadName, At: at,
+		Message: fmt.Sprintf("%q is not a key that %s of %s takes; `meshc catalog` shows their form", name, dotted(path), subject),
+	}
+}
+
 func nothingInside(at diag.Pos, path []string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.UnknownField, At: at, Message: fmt.Sprintf("%s only has to be there; nothing stands inside it", dotted(path)), Help: last(path) + ": {}"}
 }
@@ -256,6 +263,24 @@ func interfaceTooLate(at diag.Pos, module, field, input string) diag.Diagnostic 
 	return diag.Diagnostic{
 		Code: diag.InterfaceTooLate, At: at,
 		Message: fmt.Sprintf("%s of module %s depends on in.%s, which is known only after every node has been resolved", field, module, input),
+	}
+}
+
+func keyUnfit(at diag.Pos, who, reason string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.RecipientInvalid, At: at, Message: fmt.Sprintf("nothing can be sealed to %s: %s", who, reason)}
+}
+
+func secretOutside(at diag.Pos, module, field, input string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretShows, At: at,
+		Message: fmt.Sprintf("%s of module %s reads in.%s, a secret, which would show there; a secret can stand only in a file's content or data", field, module, input),
+	}
+}
+
+func secretCompared(at diag.Pos, module, input string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretComputed, At: at,
+		Message: fmt.Sprintf("module %s compares in.%s with something; the machine fills the secret in, so that the compiler does not have it", module, input),
 	}
 }
 

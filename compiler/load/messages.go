@@ -145,7 +145,8 @@ var internals = regexp.MustCompile(`#[A-Z][A-Za-z]*\.?`)
 func plain(e errors.Error) string {
 	format, args := e.Msg()
 	s := internals.ReplaceAllString(fmt.Sprintf(format, args...), "")
-	return strings.ReplaceAll(s, root+"/", "")
+	s = strings.ReplaceAll(s, root+"/", "")
+	return strings.Replace(s, "undefined field: ", "there is no field ", 1)
 }
 
 func firstOf(places []diag.Pos, at diag.Pos) diag.Pos {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/literal"
@@ -63,13 +64,96 @@ func lateInterface(m *Module) diag.List {
 	reads := NewReads(m.Files)
 	for _, name := range []string{"claims", "listens", "needs", "requires", "provides"} {
 		for _, r := range reads.Interface(name) {
-			if slices.Contains(lateInputs, r.Input()) {
+			if slices.Contains(lateInputs, r.Input()) && !isSecret(r) {
 				ds = append(ds, interfaceTooLate(r.At, m.Name, name, r.Path))
 			}
 		}
 	}
 	return ds
 }
+
+// secretsOutside refuses secrets anywhere but in a module's resources: what it tells
+// others, what it is called and where it listens is there for everybody to read (SEC-10).
+func secretsOutside(m *Module) diag.List {
+	var ds diag.List
+	reads := NewReads(m.Files)
+	for _, name := range []string{"claims", "listens", "needs", "requires", "provides", "settings"} {
+		for _, r := range reads.Of(name) {
+			if isSecret(r) {
+				ds = append(ds, secretOutside(r.At, m.Name, name, r.Path))
+			}
+		}
+	}
+	return ds
+}
+
+// secretsCompared refuses comparisons with a secret, of which the compiler has a
+// placeholder only: they would come out the same whatever the secret is (SEC-10).
+// Whether there is a secret at all (`!= _|_`) may be asked.
+func secretsCompared(m *Module) diag.List {
+	var ds diag.List
+	reads := NewReads(m.Files)
+	for _, f := range m.Files {
+		ast.Walk(f, func(n ast.Node) bool {
+			b, ok := n.(*ast.BinaryExpr)
+			if !ok || !slices.Contains(comparisons, b.Op) || isBottom(b.X) || isBottom(b.Y) {
+				return true
+			}
+			for _, x := range []ast.Expr{b.X, b.Y} {
+				if path, ok := reads.secret(x, 0); ok {
+					ds = append(ds, secretCompared(span(b), m.Name, path))
+					return false
+				}
+			}
+			return true
+		}, nil)
+	}
+	return ds
+}
+
+var comparisons = []token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.MAT, token.NMAT}
+
+func isBottom(x ast.Expr) bool {
+	_, ok := x.(*ast.BottomLit)
+	return ok
+}
+
+// secret gives the input that an expression is a secret by, also through other
+// fields' names and inside a text.
+func (r *Reads) secret(x ast.Expr, depth int) (string, bool) {
+	if p, ok := x.(*ast.ParenExpr); ok {
+		return r.secret(p.X, depth)
+	}
+	if t, ok := x.(*ast.Interpolation); ok {
+		for _, e := range t.Elts {
+			if path, ok := r.secret(e, depth); ok {
+				return path, true
+			}
+		}
+		return "", false
+	}
+	ident, path := chain(x)
+	if ident == nil || depth > 20 {
+		return "", false
+	}
+	if ident.Name == "in" {
+		read := Read{Path: strings.Join(path, ".")}
+		return read.Path, isSecret(read) && len(path) > 2
+	}
+	for _, n := range r.scope[ident.Name] {
+		for _, part := range within(n, path) {
+			if e, ok := part.(ast.Expr); ok {
+				if path, ok := r.secret(e, depth+1); ok {
+					return path, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// isSecret says whether an input is a secret, or all of them.
+func isSecret(r Read) bool { return r.Input() == "secrets" || r.Input() == "needs" }
 
 // lateInputs are the inputs that are filled in after the interface was read.
 var lateInputs = []string{"ports", "addresses", "bindings", "secrets", "needs", "consumers"}

@@ -95,6 +95,9 @@ func onlyPattern(s *ast.StructLit) bool {
 
 // typeOf writes a setting's type on one line, without the messages for what does not fit.
 func typeOf(x ast.Expr) string {
+	if isError(x) {
+		return "kept by the module"
+	}
 	b, err := format.Node(withoutError(x), format.Simplify())
 	if err != nil {
 		return ""
@@ -108,12 +111,19 @@ func withoutError(x ast.Expr) ast.Expr {
 	if !ok || b.Op != token.OR {
 		return x
 	}
-	if call, ok := b.Y.(*ast.CallExpr); ok {
-		if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "error" {
-			return withoutError(b.X)
-		}
+	if isError(b.Y) {
+		return withoutError(b.X)
 	}
 	return x
+}
+
+func isError(x ast.Expr) bool {
+	call, ok := x.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := call.Fun.(*ast.Ident)
+	return ok && id.Name == "error"
 }
 
 func comment(f *ast.Field) string {

@@ -167,10 +167,12 @@ type Impact struct {
 // OfImpact follows who takes from whom, until nothing more stops.
 func OfImpact(p *plan.Plan, node, instance string) []Impact {
 	gone := map[string]bool{}
+	hub := false
 	for _, n := range p.Nodes {
 		for _, i := range n.Instances {
 			if string(n.Name) == node && (instance == "" || i.Name == instance) {
 				gone[i.Name+"@"+node] = true
+				hub = hub || i.Module == "hub" && p.Hub == n.Name
 			}
 		}
 	}
@@ -180,19 +182,32 @@ func OfImpact(p *plan.Plan, node, instance string) []Impact {
 		for _, n := range p.Nodes {
 			for _, t := range n.Takes {
 				self, from := t.Instance+"@"+string(n.Name), t.Provider+"@"+string(t.Node)
-				if t.Provider == "" || gone[self] || !gone[from] {
+				if t.Provider == "" || string(n.Name) == node && gone[self] && instance == "" {
 					continue
 				}
-				i := Impact{string(n.Name), t.Instance, t.Provision, from, !t.Optional}
-				if t.Optional && slices.Contains(out, i) {
+				needs := t.Provision
+				switch {
+				case gone[from]:
+				case hub && relayed(p, n, t):
+					needs += ", through the hub,"
+				default:
 					continue
 				}
-				if i.Stops {
-					gone[self], again = true, true
+				i := Impact{string(n.Name), t.Instance, needs, from, !t.Optional}
+				if slices.Contains(out, i) {
+					continue
 				}
-				out = append(out, i)
+				out, again = append(out, i), true
+				gone[self] = gone[self] || i.Stops
 			}
 		}
 	}
 	return out
+}
+
+// relayed says whether what is taken goes by way of the hub: between two nodes that
+// are both behind NAT.
+func relayed(p *plan.Plan, n *plan.Node, t plan.Take) bool {
+	other := p.Node(t.Node)
+	return other != nil && other != n && n.Endpoint == "" && other.Endpoint == ""
 }
