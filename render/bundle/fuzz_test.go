@@ -56,8 +56,10 @@ func FuzzDeclaration(f *testing.F) {
 // HST-6: each secret stands in its place, two in one place in their order.
 func TestFilled(t *testing.T) {
 	f := &File{ID: "a/file.x", Fills: []Fill{
-		{Offset: 0, Secret: "u", Encoding: Value}, {Offset: 1, Secret: "p", Encoding: URLEncoded},
-		{Offset: 1, Secret: "q", Encoding: Base64}, {Offset: 3, Secret: "u", Encoding: Shell},
+		{Offset: 0, Secret: "u", Encoding: Value},
+		{Offset: 1, Secret: "p", Encoding: URLEncoded},
+		{Offset: 1, Secret: "q", Encoding: Base64},
+		{Offset: 3, Secret: "u", Encoding: Shell},
 	}}
 	got, err := f.Filled([]byte(":@/"), func(fill Fill) ([]byte, error) {
 		return []byte("<" + string(fill.Secret) + " " + string(fill.Encoding) + ">"), nil
