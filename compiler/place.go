@@ -31,7 +31,7 @@ func Place(p *plan.Plan, c *vault.Change) {
 					continue
 				}
 				placed := *r.Secret
-				placed.Sealed, placed.Generation, placed.Key = vault.BundleName(r.ID), s.Generation, copied.Purpose.Name
+				placed.Sealed, placed.Generation, placed.SealedAs = vault.BundleName(r.ID), s.Generation, copied.Purpose.Name
 				placed.Blob, placed.Recipient = c.Blob(copied.Blob), copied.Recipient
 				i.Resources[k].Secret = &placed
 			}
@@ -51,7 +51,7 @@ func PlaceGenerations(p *plan.Plan, lk *lock.Lock) {
 				}
 				if s, ok := lk.Secrets[r.Secret.Key]; ok {
 					placed := *r.Secret
-					placed.Generation = s.Generation
+					placed.Generation, placed.SealedAs = s.Generation, s.Sealed
 					i.Resources[k].Secret = &placed
 				}
 			}

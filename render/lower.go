@@ -67,7 +67,7 @@ func mode(s string) bundle.Mode {
 }
 
 func (l *lowering) secret(id bundle.ID, s *plan.Secret) {
-	item := &bundle.Secret{ID: id, Path: s.Path, Generation: s.Generation, Key: s.Key, Role: s.Role, Owner: s.Owner, Group: s.Group, Mode: mode(s.Mode)}
+	item := &bundle.Secret{ID: id, Path: s.Path, Generation: s.Generation, Key: cmp.Or(s.SealedAs, s.Key), Role: s.Role, Owner: s.Owner, Group: s.Group, Mode: mode(s.Mode)}
 	if s.Sealed != "" {
 		item.Sealed = bundle.SealedSource(s.Sealed)
 		l.entries = append(l.entries, bundle.NewEntry(item.Sealed, s.Blob))

@@ -122,6 +122,7 @@ func (g *globals) build(o buildOptions) error {
 	var r *build.Outcome
 	var ds diag.List
 	var err error
+	origin := build.Origin(g.dir, versionText())
 	commit := func() error { return nil }
 	if o.locked {
 		// Nothing is made, so nobody has to wait.
@@ -135,6 +136,10 @@ func (g *globals) build(o buildOptions) error {
 		if run, ds, err = g.begin(opts); err == nil {
 			defer run.Close()
 			r, commit = run.Outcome, run.Commit
+			if !ds.HasErrors() && run.Changes() {
+				// What is made now is in no commit, so no commit's serial fits.
+				origin.Commit, origin.Serial = "", 0
+			}
 		}
 	}
 	if err != nil {
@@ -143,7 +148,7 @@ func (g *globals) build(o buildOptions) error {
 	var bundles []*bundle.Bundle
 	if !ds.HasErrors() {
 		var rds diag.List
-		bundles, rds = r.Bundles(build.Origin(g.dir, versionText()))
+		bundles, rds = r.Bundles(origin)
 		ds = append(ds, rds...).Sorted()
 	}
 	if err := g.say(ds, r); err != nil {
@@ -205,7 +210,7 @@ func changes(r *build.Outcome) []string {
 		out = append(out, changeText(c))
 	}
 	for _, s := range r.Reviewed.Of(vault.Made, vault.Remade) {
-		text := fmt.Sprintf("%s is made, for %s", s.Name, holders(s))
+		text := fmt.Sprintf("%s is %s, for %s", s.Name, s.Action, holders(s))
 		if s.Because != "" {
 			text += " (" + s.Because + ")"
 		}
@@ -213,6 +218,9 @@ func changes(r *build.Outcome) []string {
 	}
 	for _, f := range r.Reviewed.Forgotten {
 		out = append(out, f+" is given up: nobody wants it")
+	}
+	for _, b := range r.Reviewed.Removed {
+		out = append(out, "sealed/"+b+" is taken away: the lock does not name it")
 	}
 	return out
 }
@@ -236,8 +244,12 @@ func (g *globals) printChanges(cs []string) {
 		fmt.Fprintln(g.stderr, "  "+c)
 	}
 	if len(cs) > 0 {
-		fmt.Fprintf(g.stderr, "%s changed; it belongs into git, with sealed/\n", lock.File)
+		g.remindOfGit()
 	}
+}
+
+func (g *globals) remindOfGit() {
+	fmt.Fprintf(g.stderr, "%s changed; it belongs into git, with sealed/\n", lock.File)
 }
 
 func changeText(c settle.Change) string {

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/vault"
@@ -53,7 +56,7 @@ units will restart and in which order the machines should apply.
 			if err := g.say(ds, r.Outcome); err != nil {
 				return err
 			}
-			return g.remake(r, vault.Mode{Step: vault.Relock, Rotate: names})
+			return g.remake(r, vault.Mode{Step: vault.Relock, Rotate: names}, nil)
 		},
 	}
 	c.Flags().StringVar(&consumer, "consumer", "", "only the credential of `instance@node`")
@@ -74,8 +77,9 @@ func (g *globals) held(command string) (*build.Run, error) {
 	return r, nil
 }
 
-// remake makes secrets anew for all their holders, or nothing at all (SEC-6).
-func (g *globals) remake(r *build.Run, m vault.Mode) error {
+// remake makes secrets anew for all their holders, or nothing at all (SEC-6). As JSON
+// it says more besides.
+func (g *globals) remake(r *build.Run, m vault.Mode, more map[string]any) error {
 	asJSON, err := g.asJSON()
 	if err != nil {
 		return err
@@ -93,7 +97,7 @@ func (g *globals) remake(r *build.Run, m vault.Mode) error {
 			fmt.Fprintf(g.stdout, "%s is held by %s\n", s.Name, holders(s))
 		}
 	}
-	change, err := build.Make(context.Background(), p)
+	change, err := r.Make(context.Background(), p)
 	if err != nil {
 		return err
 	}
@@ -102,25 +106,47 @@ func (g *globals) remake(r *build.Run, m vault.Mode) error {
 	}
 	restarts := view.Restarts(r.Plan, names(remade))
 	order := vault.ApplyOrder(remade)
+	r.Reviewed = p
+	cs := changes(r.Outcome)
 	if asJSON {
-		return g.printJSON(map[string]any{"remade": names(remade), "restarts": restarts, "order": order, "forgotten": p.Forgotten})
+		out := map[string]any{"remade": names(remade), "restarts": restarts, "order": order, "forgotten": append([]string{}, p.Forgotten...), "changes": append([]string{}, cs...)}
+		maps.Copy(out, more)
+		return g.printJSON(out)
 	}
-	for _, f := range p.Forgotten {
-		fmt.Fprintf(g.stdout, "%s is given up\n", f)
+	for _, c := range cs {
+		fmt.Fprintln(g.stdout, c)
 	}
 	if len(remade) == 0 {
 		fmt.Fprintln(g.stdout, "nothing is made anew")
+	}
+	if len(cs) == 0 {
 		return nil
 	}
 	for _, x := range restarts {
 		fmt.Fprintf(g.stdout, "%s on %s: %s\n", x.Unit, x.Node, x.Does)
 	}
+	if len(remade) > 0 {
+		fmt.Fprintln(g.stdout, window(remade, order))
+	}
+	g.remindOfGit()
+	return nil
+}
+
+// window says in which order machines should apply a new value, and what happens until
+// all of them have (SEC-6).
+func window(remade []vault.Secret, order []addr.Node) string {
 	var nodes []string
 	for _, n := range order {
 		nodes = append(nodes, string(n))
 	}
-	fmt.Fprintf(g.stdout, "build, and apply in this order: %s\nuntil all of them have applied, consumers may be refused: the old value ends with the provider's apply, the new one begins with the consumer's\n", strings.Join(nodes, ", "))
-	return nil
+	text := "build, and apply on " + strings.Join(nodes, ", then ")
+	switch {
+	case slices.ContainsFunc(remade, func(s vault.Secret) bool { return s.Name.IsCredential() }):
+		text += "\nuntil all of them have applied, consumers may be refused: the old value ends with the provider's apply, the new one begins with the consumer's"
+	case len(nodes) > 1:
+		text += "\nuntil all of them have applied, some have the new value and some the old"
+	}
+	return text
 }
 
 func acceptCommand(g *globals) *cobra.Command {
@@ -134,6 +160,10 @@ terminal without showing it, seals it to each of its holders, and drops it.
   meshc accept anchor/reverse-proxy/dns-token`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			asJSON, err := g.asJSON()
+			if err != nil {
+				return err
+			}
 			r, err := g.held("accept")
 			if err != nil {
 				return err
@@ -158,7 +188,16 @@ terminal without showing it, seals it to each of its holders, and drops it.
 				return err
 			}
 			s, _ := change.Find(name)
+			if asJSON {
+				entry := change.Lock.Secrets[name.String()]
+				held := view.OfHoldings([]vault.Holding{{Name: name, Generation: entry.Generation, Ends: entry.Ends}})
+				return g.printJSON(map[string]any{"accepted": held[0], "changes": append([]string{}, changes(r.Outcome)...)})
+			}
+			for _, c := range changes(r.Outcome) {
+				fmt.Fprintln(g.stdout, c)
+			}
 			fmt.Fprintf(g.stdout, "%s is sealed to %s, generation %d\n", name, holders(s), s.Generation)
+			g.remindOfGit()
 			return nil
 		},
 	}
@@ -182,9 +221,14 @@ func (g *globals) supplied(name string) (seal.Secret, error) {
 		return seal.Secret{}, fmt.Errorf("reading the value of %s: %w", name, err)
 	}
 	if len(b) > maxSupplied {
-		return seal.Secret{}, errors.New("the value has more than 1 MB")
+		clear(b)
+		return seal.Secret{}, fmt.Errorf("the value of %s has more than 1 MB; nothing was sealed", name)
 	}
-	return seal.ForPerson(b)
+	s, err := seal.ForPerson(b)
+	if err != nil {
+		return s, fmt.Errorf("%w; nothing was sealed. To give it from a file: meshc accept %s < FILE", err, name)
+	}
+	return s, nil
 }
 
 func holdersCommand(g *globals) *cobra.Command {
@@ -217,7 +261,7 @@ generation, and the fingerprint of the key that it is sealed to.
 				return g.printJSON(view.OfHoldings(held))
 			}
 			if len(held) == 0 {
-				return fmt.Errorf("the lock has no secret of %s", args[0])
+				return noHoldings(lk, args[0])
 			}
 			for _, h := range held {
 				fmt.Fprintf(g.stdout, "%s, generation %d\n", h.Name, h.Generation)
@@ -228,6 +272,21 @@ generation, and the fingerprint of the key that it is sealed to.
 			return nil
 		},
 	}
+}
+
+// noHoldings says what there is instead.
+func noHoldings(lk *lock.Lock, name string) error {
+	known := vault.HeldLabels(lk)
+	near := diag.Nearest(name, known)
+	switch {
+	case len(near) > 0:
+		return fmt.Errorf("the lock has no secret of %q; the nearest is %s", name, near[0])
+	case len(known) == 0:
+		return fmt.Errorf("the lock has no secret of %q, nor any other yet: meshc lock", name)
+	case len(known) > 12:
+		return fmt.Errorf("the lock has no secret of %q", name)
+	}
+	return fmt.Errorf("the lock has no secret of %q; there are %s", name, strings.Join(known, ", "))
 }
 
 func retireCommand(g *globals) *cobra.Command {
@@ -275,12 +334,25 @@ or give it a new key, before.
 					fmt.Fprintf(g.stdout, "%s had the key %s\n", args[0], k)
 				}
 				for _, i := range ret.Issuer {
-					fmt.Fprintf(g.stdout, "%s: only its issuer can change it; then meshc accept %s\n", i.Name, acceptName(i.Name))
+					fmt.Fprintln(g.stdout, issued(r.Secrets, args[0], i))
 				}
 			}
-			return g.remake(r, ret.Mode())
+			keys, issuer := append([]string{}, ret.Keys...), []string{}
+			for _, i := range ret.Issuer {
+				issuer = append(issuer, i.Name.String())
+			}
+			return g.remake(r, ret.Mode(), map[string]any{"keys": keys, "issuer": issuer})
 		},
 	}
+}
+
+// issued says what is to be done about a secret that only its issuer can change.
+func issued(d vault.Demand, node string, i vault.Issued) string {
+	text := fmt.Sprintf("%s: %s could open it, and only who issued it can make it worthless", i.Name, node)
+	if slices.ContainsFunc(d.Wants, func(w vault.Want) bool { return w.Name == i.Name }) {
+		text += "; with the new one: meshc accept " + acceptName(i.Name)
+	}
+	return text
 }
 
 // acceptName is what `meshc accept` calls a supplied secret.
@@ -303,7 +375,7 @@ func sign(bundles []*bundle.Bundle, path string) error {
 	}
 	for _, x := range bundles {
 		if x.Provenance.Commit == "" {
-			return errors.New("--sign: the work tree has changes that are in no commit, so the bundles have no serial; commit first")
+			return errors.New("--sign: the bundles would hold what is in no commit, so they have no serial; commit first, mesh.lock.hcl and sealed/ with the rest")
 		}
 		if x.Declaration == nil {
 			continue

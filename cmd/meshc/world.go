@@ -36,6 +36,8 @@ type world struct {
 	stdout, stderr           io.Writer
 	env                      func(string) string
 	outTerminal, errTerminal bool
+	// random gives sources of random bytes for secrets; the system's where it is nil.
+	random func() io.Reader
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

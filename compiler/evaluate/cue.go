@@ -98,7 +98,7 @@ func (c *CUE) Interface(m *load.Module, in Inputs) (*Interface, diag.List) {
 	if ds := c.checkSettings(k, in); ds.HasErrors() {
 		return nil, ds
 	}
-	v := c.fill(k.value, in, 0)
+	v := c.fill(k.value, in, placed)
 	i, ds := readInterface(k, v, in)
 	if !ds.HasErrors() {
 		c.interfaces.put(key, i)
@@ -120,7 +120,7 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 		return i, nil
 	}
 	in.Addresses, in.Consumers = nil, nil
-	v := c.fill(k.value, in, 0)
+	v := c.fill(k.value, in, placed)
 	i, ds := readInterface(k, v, in)
 	if !ds.HasErrors() {
 		c.exchanges.put(key, i)
@@ -138,10 +138,10 @@ func (c *CUE) Resources(m *load.Module, in Inputs) (*Resources, diag.List) {
 	if r, ok := c.resources.get(key); ok {
 		return r, nil
 	}
-	v := c.fill(k.value, in, 0)
+	v := c.fill(k.value, in, placed)
 	r, ds := readResources(k, v, in)
 	if k.secrets && !ds.HasErrors() && len(in.Secrets)+len(in.Needs) > 0 {
-		ds = append(ds, transformed(k, v, c.fill(k.value, in, 7))...)
+		ds = append(ds, transformed(k, v, c.fill(k.value, in, compared))...)
 	}
 	if !ds.HasErrors() {
 		r.Reads = k.resources
@@ -163,16 +163,16 @@ func later(path string) bool {
 
 // fill gives a module its settings and inputs in one step; every further fill
 // would evaluate the whole module again.
-func (c *CUE) fill(base cue.Value, in Inputs, padding int) cue.Value {
+func (c *CUE) fill(base cue.Value, in Inputs, m marks) cue.Value {
 	x := &ast.StructLit{Elts: []ast.Decl{
 		cuedata.Field("settings", in.Settings.Expr()),
-		cuedata.Field("in", in.expr(padding)),
+		cuedata.Field("in", in.expr(m)),
 	}}
 	return base.Unify(c.ctx.BuildExpr(x))
 }
 
 // expr is the inputs as CUE syntax; what is not known yet is left out.
-func (in Inputs) expr(padding int) *ast.StructLit {
+func (in Inputs) expr(m marks) *ast.StructLit {
 	str := func(s string) data.Value { return data.NewString(s) }
 	optional := func(name, s string) data.Field {
 		if s == "" {
@@ -208,20 +208,20 @@ func (in Inputs) expr(padding int) *ast.StructLit {
 		add("consumers", values(in.Consumers))
 	}
 	if in.Secrets != nil {
-		add("secrets", placeholders("requires.", in.Secrets, padding))
+		add("secrets", placeholders("requires.", in.Secrets, m))
 	}
 	if in.Needs != nil {
-		add("needs", placeholders("needs.", in.Needs, padding))
+		add("needs", placeholders("needs.", in.Needs, m))
 	}
 	return s
 }
 
-func placeholders(kind string, names []string, padding int) data.Value {
+func placeholders(kind string, names []string, m marks) data.Value {
 	var fields []data.Field
 	for _, n := range names {
 		var encodings []data.Field
 		for _, e := range Encodings {
-			encodings = append(encodings, data.Field{Name: e, Value: data.NewString(placeholder(kind+n, e, padding))})
+			encodings = append(encodings, data.Field{Name: e, Value: data.NewString(placeholder(kind+n, e, m))})
 		}
 		fields = append(fields, data.Field{Name: n, Value: data.NewStruct(encodings...)})
 	}

@@ -10,6 +10,7 @@ import (
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/plan"
 )
 
 // exposed refuses a placeholder anywhere but in a file's content or data: in an
@@ -30,8 +31,21 @@ func (d *decoder) exposed(kind string) {
 	})
 }
 
-// transformed compares resources that were evaluated with placeholders of two
-// lengths: where they differ in more than that, the module computed with one (SEC-10).
+// ownSecrets refuses a placeholder that was spelled out for a secret which the
+// instance does not have (SEC-10).
+func (d *decoder) ownSecrets(fills []plan.Placeholder) {
+	for _, f := range fills {
+		kind, name, _ := strings.Cut(f.Secret.Name, ".")
+		if kind == "requires" && slices.Contains(d.in.Secrets, name) || kind == "needs" && slices.Contains(d.in.Needs, name) {
+			continue
+		}
+		d.ds = append(d.ds, speltPlaceholder(d.at, d.id.String()))
+		return
+	}
+}
+
+// transformed compares resources that were evaluated with placeholders of both
+// marks: where they differ in more than that, the module computed with one (SEC-10).
 func transformed(k *compiled, a, b cue.Value) diag.List {
 	ra, rb := a.LookupPath(cue.ParsePath("resources")), b.LookupPath(cue.ParsePath("resources"))
 	xa, err := cuedata.From(ra)
@@ -62,10 +76,11 @@ func transformed(k *compiled, a, b cue.Value) diag.List {
 	return ds
 }
 
-// compare calls differ for every path at which two values are not equal once padding is taken out.
+// compare calls differ for every path at which two values, of the one marks and the
+// other, are not equal. A field's name that holds a placeholder differs too.
 func compare(path []string, a, b data.Value, differ func(path []string)) {
 	switch {
-	case a.Kind() != b.Kind(), len(a.Items()) != len(b.Items()), len(a.Fields()) != len(b.Fields()), unpadded(a.Text()) != unpadded(b.Text()):
+	case a.Kind() != b.Kind(), len(a.Items()) != len(b.Items()), len(a.Fields()) != len(b.Fields()), a.Text() != asPlaced(b.Text()):
 		differ(slices.Clone(path))
 		return
 	}

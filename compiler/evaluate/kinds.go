@@ -35,6 +35,7 @@ func (d *decoder) file() *plan.File {
 			}
 		})
 	}
+	d.ownSecrets(f.Fills)
 	if len(f.Fills) == 0 {
 		f.Mode = d.mode("0644")
 		return f

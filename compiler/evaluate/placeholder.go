@@ -13,19 +13,53 @@ import (
 var Encodings = []string{"value", "urlencoded", "json", "base64", "shell"}
 
 // A placeholder is made of letters and digits only, so that no writer has to
-// escape it: a beginning, what it stands for in hex, padding, and an end.
+// escape it: a beginning, what it stands for in hex, and an end.
 const (
 	placeholderBegin = "Mshc0"
 	placeholderEnd   = "0cshM"
 )
 
-var placeholderText = regexp.MustCompile(placeholderBegin + `([0-9a-f]+)Z*` + placeholderEnd)
+var placeholderText = regexp.MustCompile(placeholderBegin + `([0-9a-f]+)` + placeholderEnd)
 
-// placeholder is the text for a secret of an instance in one encoding. Padding
-// makes it longer and means nothing else: evaluating with two lengths shows
-// whether a module did more with it than put it somewhere (SEC-10).
-func placeholder(secret, encoding string, padding int) string {
-	return placeholderBegin + hex.EncodeToString([]byte(secret+" "+encoding)) + strings.Repeat("Z", padding) + placeholderEnd
+// marks are the letters that placeholders are made of. A module that does more with
+// one than put it somewhere gives another result with the second marks (SEC-10): these
+// begin with a letter that sorts elsewhere, have another length, and share no character
+// with the first.
+type marks int
+
+const (
+	placed marks = iota
+	compared
+)
+
+const (
+	comparedBegin   = "qWwQw"
+	comparedEnd     = "QwQwQwQWq"
+	comparedLetters = "gijklmnoprtuvxyz" // one for each hex digit
+)
+
+var (
+	comparedText = regexp.MustCompile(comparedBegin + `([` + comparedLetters + `]+)` + comparedEnd)
+	toCompared   = letters("0123456789abcdef", comparedLetters)
+	fromCompared = letters(comparedLetters, "0123456789abcdef")
+)
+
+// letters puts each letter of one alphabet in place of its like in the other.
+func letters(from, to string) *strings.Replacer {
+	var pairs []string
+	for i := range from {
+		pairs = append(pairs, from[i:i+1], to[i:i+1])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// placeholder is the text for a secret of an instance in one encoding.
+func placeholder(secret, encoding string, m marks) string {
+	name := hex.EncodeToString([]byte(secret + " " + encoding))
+	if m == compared {
+		return comparedBegin + toCompared.Replace(name) + comparedEnd
+	}
+	return placeholderBegin + name + placeholderEnd
 }
 
 // HasPlaceholder says whether a text holds a placeholder or a piece of one.
@@ -55,7 +89,9 @@ func Placeholders(instance, s string) []plan.Placeholder {
 	return out
 }
 
-// unpadded takes the padding out of every placeholder in a text.
-func unpadded(s string) string {
-	return placeholderText.ReplaceAllString(s, placeholderBegin+"${1}"+placeholderEnd)
+// asPlaced writes every placeholder of the second marks in the first.
+func asPlaced(s string) string {
+	return comparedText.ReplaceAllStringFunc(s, func(p string) string {
+		return placeholderBegin + fromCompared.Replace(p[len(comparedBegin):len(p)-len(comparedEnd)]) + placeholderEnd
+	})
 }

@@ -62,6 +62,10 @@ func readResources(k *compiled, v cue.Value, in Inputs) (*Resources, diag.List) 
 func (d *decoder) resource(out *Resources, kind, name string, v cue.Value) {
 	d.named = map[string]diag.Pos{}
 	d.id, d.at, d.v = addr.Resource{Instance: d.in.Instance, Kind: kind, Name: name}, load.KeyAt(v), v
+	if HasPlaceholder(name) {
+		d.ds = append(d.ds, secretShows(d.at, addr.Resource{Instance: d.in.Instance, Kind: kind, Name: "…"}, "its name"))
+		return
+	}
 	if !addr.IsName(name) {
 		d.ds = append(d.ds, resourceName(d.at, d.id))
 		return

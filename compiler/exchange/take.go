@@ -37,7 +37,9 @@ func (x *exchanger) take(n *Node, i *Instance) diag.List {
 		var t Taken
 		var tds diag.List
 		if a.Licence != "" {
-			t = x.licensed(a)
+			if t = x.licensed(a); spelt(t.Binding) {
+				tds = diag.List{speltLicence(x.resolved.Mesh.Licences[a.Licence].At, a.Licence)}
+			}
 		} else {
 			t, tds = x.provided(n, i, a, q)
 		}
@@ -116,6 +118,9 @@ func (x *exchanger) provided(n *Node, i *Instance, a *resolve.Answer, q *evaluat
 	if provide.Credential {
 		t.As = x.settled.Logins[t.Pair]
 	}
+	if spelt(q.Contributes) {
+		return t, diag.List{speltContribution(i, q)}
+	}
 	if ds := contributed(i, p, q, x.eval.Accepts(p.Told, a.Provision, q.Contributes), provide); len(ds) > 0 {
 		return t, ds
 	}
@@ -152,7 +157,22 @@ func (x *exchanger) provided(n *Node, i *Instance, a *resolve.Answer, q *evaluat
 		}
 	}
 	t.Binding = data.NewStruct(fields...)
+	if spelt(t.Binding) {
+		return t, diag.List{speltBinding(p, provide, i)}
+	}
 	return t, nil
+}
+
+// spelt says whether a value spells a placeholder, which would be filled in with a
+// secret where the other end writes it into a file of its own (SEC-10).
+func spelt(v data.Value) (found bool) {
+	v.Walk(func(_ []string, v data.Value) {
+		found = found || (v.Kind() == data.String || v.Kind() == data.Bytes) && evaluate.HasPlaceholder(v.Text())
+		for _, f := range v.Fields() {
+			found = found || evaluate.HasPlaceholder(f.Name)
+		}
+	})
+	return found
 }
 
 // nameFor is the consumer's name as its provider reaches it.

@@ -121,6 +121,7 @@ type Secret struct {
 	Key        string
 	Role       string // consumer, provider or holder
 	Sealed     string // the blob's name under sealed/, empty where it was not made
+	SealedAs   string // the name that the blob says, where it is not Key: what it was made for, before a move
 	Generation int
 	Blob       []byte
 	Recipient  string // fingerprint of the key that it is sealed to

@@ -6,6 +6,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"io"
@@ -36,6 +37,13 @@ type Options struct {
 	Random func() io.Reader
 }
 
+func (o Options) random() func() io.Reader {
+	if o.Random != nil {
+		return o.Random
+	}
+	return func() io.Reader { return rand.Reader }
+}
+
 // Outcome is what a run came to: as much as the diagnostics allow.
 type Outcome struct {
 	*compiler.Result
@@ -57,6 +65,7 @@ func Look(o Options) (*Outcome, diag.List, error) {
 type Run struct {
 	*Outcome
 	session *vault.Session
+	random  func() io.Reader
 }
 
 // Begin compiles a mesh to be written. The run has to be closed.
@@ -70,7 +79,7 @@ func Begin(ctx context.Context, o Options) (*Run, diag.List, error) {
 		_ = session.Close()
 		return nil, ds, err
 	}
-	return &Run{out, session}, ds, nil
+	return &Run{out, session, o.random()}, ds, nil
 }
 
 // Commit writes the lock and the sealed store, both or neither.
@@ -78,6 +87,11 @@ func (r *Run) Commit() error { return r.session.Commit(r.Change) }
 
 // CommitOther writes a change that was made from this run's demand.
 func (r *Run) CommitOther(c *vault.Change) error { return r.session.Commit(c) }
+
+// Changes says whether Commit would write anything, which is then in no commit of git's yet.
+func (r *Run) Changes() bool {
+	return !bytes.Equal(r.Change.Lock.Bytes(), r.session.Lock) && !(r.session.Lock == nil && r.Change.Lock.IsEmpty()) || len(r.Reviewed.Removed) > 0
+}
 
 // Close lets the folder go.
 func (r *Run) Close() error { return r.session.Close() }
@@ -106,11 +120,7 @@ func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List,
 	if ds.HasErrors() {
 		return out, ds, nil
 	}
-	random := o.Random
-	if random == nil {
-		random = func() io.Reader { return rand.Reader }
-	}
-	out.Change, err = plan.Make(ctx, random)
+	out.Change, err = plan.Make(ctx, o.random())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +148,7 @@ func (r *Run) Review(m vault.Mode) (*vault.Plan, diag.List, error) {
 	return vault.Review(r.Secrets, r.Lock, r.session.View, m)
 }
 
-// Make makes what a review says, from crypto/rand.
-func Make(ctx context.Context, p *vault.Plan) (*vault.Change, error) {
-	return p.Make(ctx, func() io.Reader { return rand.Reader })
+// Make makes what a review of the run says.
+func (r *Run) Make(ctx context.Context, p *vault.Plan) (*vault.Change, error) {
+	return p.Make(ctx, r.random)
 }

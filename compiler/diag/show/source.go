@@ -2,6 +2,8 @@ package show
 
 import (
 	"bytes"
+	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -48,7 +50,26 @@ func (s *sources) line(file string, n int) (string, bool) {
 	if n < len(f.starts) {
 		end = f.starts[n] - 1
 	}
-	return string(bytes.TrimSuffix(f.content[f.starts[n-1]:end], []byte("\r"))), true
+	return withoutKeys(string(bytes.TrimSuffix(f.content[f.starts[n-1]:end], []byte("\r")))), true
+}
+
+// privateKey matches what is private about a key that somebody wrote into a file by
+// mistake: it must not reach a terminal's scrollback or a public log as well.
+var privateKey = regexp.MustCompile(`(?i)(AGE-SECRET-KEY-(?:PQ-)?1)([0-9a-z]+)|(PRIVATE KEY-----)(.+)`)
+
+// withoutKeys puts as many asterisks in a private key's place.
+func withoutKeys(line string) string {
+	if !strings.Contains(line, "-----") && !strings.Contains(strings.ToUpper(line), "AGE-SECRET") {
+		return line
+	}
+	for _, m := range privateKey.FindAllStringSubmatchIndex(line, -1) {
+		for _, part := range [][2]int{{m[4], m[5]}, {m[8], m[9]}} {
+			if part[0] >= 0 {
+				line = line[:part[0]] + strings.Repeat("*", part[1]-part[0]) + line[part[1]:]
+			}
+		}
+	}
+	return line
 }
 
 // span gives the part of a line that a position means, as byte offsets within
