@@ -5,11 +5,11 @@
 package render
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/parallel"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/hosts"
@@ -54,22 +54,7 @@ func (m *Mesh) Share(with *Mesh) { m.files = with.files }
 func (m *Mesh) All() ([]*bundle.Bundle, diag.List) {
 	out := make([]*bundle.Bundle, len(m.plan.Nodes))
 	faults := make([]diag.List, len(m.plan.Nodes))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range next {
-				out[i], faults[i] = m.Node(m.plan.Nodes[i])
-			}
-		}()
-	}
-	for i := range m.plan.Nodes {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	parallel.Each(len(out), func(i int) { out[i], faults[i] = m.Node(m.plan.Nodes[i]) })
 	return out, append(m.ds, slices.Concat(faults...)...).Sorted()
 }
 

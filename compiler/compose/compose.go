@@ -6,15 +6,14 @@ package compose
 
 import (
 	"net/netip"
-	"runtime"
 	"slices"
-	"sync"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/exchange"
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/parallel"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/settle"
 	"meshc.dev/compiler/vault"
@@ -43,22 +42,7 @@ func Compose(x *exchange.Exchanged, eval evaluate.Evaluator) (*Composed, diag.Li
 		p.Network = net.Masked()
 	}
 	nodes := make([]composedNode, len(x.Nodes))
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for k := range next {
-				nodes[k] = c.node(x.Nodes[k])
-			}
-		}()
-	}
-	for k := range x.Nodes {
-		next <- k
-	}
-	close(next)
-	wg.Wait()
+	parallel.Each(len(nodes), func(k int) { nodes[k] = c.node(x.Nodes[k]) })
 
 	out := &Composed{Plan: p}
 	var ds diag.List

@@ -7,7 +7,6 @@ package exchange
 
 import (
 	"net/netip"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/parallel"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/resolve"
 	"meshc.dev/compiler/settle"
@@ -129,24 +129,11 @@ func Exchange(r *resolve.Resolved, s settle.Settled, eval evaluate.Evaluator) (*
 
 // each calls f for every instance, on all processors, a node at a time.
 func (x *exchanger) each(f func(n *Node, i *Instance)) {
-	var wg sync.WaitGroup
-	work := make(chan *Node)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for n := range work {
-				for _, i := range n.Instances {
-					f(n, i)
-				}
-			}
-		}()
-	}
-	for _, n := range x.out.Nodes {
-		work <- n
-	}
-	close(work)
-	wg.Wait()
+	parallel.Each(len(x.out.Nodes), func(k int) {
+		for _, i := range x.out.Nodes[k].Instances {
+			f(x.out.Nodes[k], i)
+		}
+	})
 }
 
 func (x *exchanger) say(ds diag.List) {

@@ -8,16 +8,15 @@ package resolve
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/layer"
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/parallel"
 )
 
 // Resolved is a mesh in which every requirement has its answer.
@@ -152,13 +151,13 @@ func Resolve(src *load.Source, eval evaluate.Evaluator) (*Resolved, diag.List) {
 	// What a node offers is decided from what that node alone runs, so that one
 	// node's refusal makes no other node's answer wrong (SEL-6).
 	offers := make([]*offer, len(r.nodes))
-	r.parallel(func(i int) { offers[i] = r.close(src.Mesh.Nodes[r.nodes[i]]) })
+	parallel.Each(len(r.nodes), func(i int) { offers[i] = r.close(src.Mesh.Nodes[r.nodes[i]]) })
 	for i, name := range r.nodes {
 		r.offers[name] = offers[i]
 	}
 	r.collectOffers()
 
-	r.parallel(func(i int) { r.bind(offers[i]) })
+	parallel.Each(len(r.nodes), func(i int) { r.bind(offers[i]) })
 	r.claims()
 	for _, o := range offers {
 		r.found = append(r.found, o.problems...)
@@ -189,26 +188,6 @@ const hubClaim = "the-hub"
 
 // meshNetworkClaim is held by the network that is preferred where two ends share several (CMP-4).
 const meshNetworkClaim = "the-mesh-network"
-
-// parallel calls f for every node, on all processors.
-func (r *resolver) parallel(f func(i int)) {
-	var wg sync.WaitGroup
-	work := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := range work {
-				f(i)
-			}
-		}()
-	}
-	for i := range r.nodes {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
-}
 
 // index notes which modules name which provision, and which are assigned anywhere.
 func (r *resolver) index() {
