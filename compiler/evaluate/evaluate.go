@@ -86,6 +86,7 @@ type Require struct {
 	Contributes      data.Value
 	Whole            bool
 	ContributesAt    diag.Pos
+	Contributed      map[string]diag.Pos // where each value that it contributes stands, by its name
 	Optional         bool
 	Binds, Secret    *Target
 	At               diag.Pos
@@ -155,7 +156,10 @@ type Need struct {
 }
 
 // Target is a file that the compiler writes for the module.
-type Target struct{ Path, Owner, Group, Mode string }
+type Target struct {
+	Path, Owner, Group, Mode string
+	At                       diag.Pos // of the path
+}
 
 // Resources are an instance's resources, by kind and name.
 type Resources struct {

@@ -138,7 +138,7 @@ func (r *reader) target(v cue.Value) *Target {
 	if !v.Exists() {
 		return nil
 	}
-	return &Target{Path: r.text(v, "", "path"), Owner: r.text(v, "", "owner"), Group: r.text(v, "", "group"), Mode: r.text(v, "", "mode")}
+	return &Target{Path: r.text(v, "", "path"), Owner: r.text(v, "", "owner"), Group: r.text(v, "", "group"), Mode: r.text(v, "", "mode"), At: load.ValueAt(v.LookupPath(cue.ParsePath("path")))}
 }
 
 func (r *reader) need(name string, v cue.Value) Need {
@@ -163,6 +163,12 @@ func (r *reader) require(k *compiled, label string, v cue.Value) Require {
 	}
 	if c := v.LookupPath(cue.ParsePath("contributes")); c.Exists() {
 		q.ContributesAt = load.ValueAt(c)
+		q.Contributed = map[string]diag.Pos{}
+		if it, err := c.Fields(); err == nil {
+			for it.Next() {
+				q.Contributed[it.Selector().Unquoted()] = load.ValueAt(it.Value())
+			}
+		}
 		q.Contributes, q.Whole = cuedata.Known(c)
 		if q.Contributes.Kind() == data.Absent {
 			q.Contributes = data.NewStruct()
