@@ -143,7 +143,7 @@ depends on.
 			if len(args) == 3 {
 				path = args[2]
 			}
-			y, err := view.OfInstance(node, i, instance(n, args[1]), n.Takes, path)
+			y, err := view.OfInstance(node, i, instance(n, args[1]), n.Takes, r.Lock, path)
 			if err != nil {
 				return usageError{err}
 			}

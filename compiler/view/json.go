@@ -67,6 +67,8 @@ type Resource struct {
 	Name       string `json:"name,omitempty"`
 	Generation int    `json:"generation,omitempty"`
 	Secret     string `json:"secret,omitempty"`
+	// Recipient is the fingerprint of the key that this machine's copy is sealed to.
+	Recipient string `json:"recipient,omitempty"`
 }
 
 // OfPlan gives the nodes of a plan that are asked for; all where none is named.
@@ -123,7 +125,7 @@ func ofResource(r plan.Resource) Resource {
 	case r.Block != nil:
 		out.Path = r.Block.Path
 	case r.Secret != nil:
-		out.Path, out.Generation, out.Secret = r.Secret.Path, r.Secret.Generation, r.Secret.Key
+		out.Path, out.Generation, out.Secret, out.Recipient = r.Secret.Path, r.Secret.Generation, r.Secret.Key, r.Secret.Recipient
 	case r.Package != nil:
 		out.Name = r.Package.Name
 	case r.User != nil:

@@ -145,7 +145,7 @@ func Resources(w io.Writer, n *plan.Node) error {
 			if r.Secret != nil {
 				generation = "not made"
 				if r.Secret.Generation > 0 {
-					generation = fmt.Sprintf("generation %d", r.Secret.Generation)
+					generation = fmt.Sprintf("generation %d, sealed to %s", r.Secret.Generation, r.Secret.Recipient)
 				}
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\n", v.ID, what, generation)

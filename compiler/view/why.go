@@ -7,13 +7,16 @@ import (
 
 	"cuelang.org/go/cue"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/cuedata"
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/layer"
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/resolve"
+	"meshc.dev/compiler/vault"
 )
 
 // Why is why an instance is there and what answers it (SEL-9).
@@ -36,6 +39,8 @@ type Answer struct {
 	Network   string   `json:"network,omitempty"`
 	Pinned    string   `json:"pinned,omitempty"`
 	NotTaken  []string `json:"not_taken"`
+	// Secret is the credential that comes with the answer, where there is one.
+	Secret *Holding `json:"secret,omitempty"`
 }
 
 // Setting is a key and every layer that spoke, the strongest first (SET-5).
@@ -55,7 +60,7 @@ type Spoke struct {
 
 // OfInstance explains an instance; path is a setting to explain alone, "settings.conf.x" or
 // "conf.x", or empty for all that layers set.
-func OfInstance(n *resolve.Node, i *resolve.Instance, p *plan.Instance, takes []plan.Take, path string) (Why, error) {
+func OfInstance(n *resolve.Node, i *resolve.Instance, p *plan.Instance, takes []plan.Take, lk *lock.Lock, path string) (Why, error) {
 	out := Why{
 		Node: string(n.Name), Instance: i.Addr.Name, Module: i.Module.Name, At: place(i.At),
 		Chain: chain(n, i, map[string]bool{}), Answers: []Answer{}, Settings: []Setting{},
@@ -72,6 +77,7 @@ func OfInstance(n *resolve.Node, i *resolve.Instance, p *plan.Instance, takes []
 				v.As = t.As
 			}
 		}
+		v.Secret = credential(a, i, lk)
 		for _, c := range a.Others {
 			v.NotTaken = append(v.NotTaken, c.Name+" "+c.Why)
 		}
@@ -110,6 +116,22 @@ func OfInstance(n *resolve.Node, i *resolve.Instance, p *plan.Instance, takes []
 	return out, nil
 }
 
+// credential is who holds the secret of an answer, by the lock; nil where there is none.
+func credential(a resolve.Answer, i *resolve.Instance, lk *lock.Lock) *Holding {
+	name := vault.Licence(a.Licence)
+	if a.Licence == "" {
+		if a.Provide == nil || !a.Provide.Credential {
+			return nil
+		}
+		name = vault.Credential(addr.Pair{Provider: a.Provider.Addr, Provision: a.Provision, Consumer: addr.Consumer{Instance: i.Addr, Label: a.Label}})
+	}
+	s, ok := lk.Secrets[name.String()]
+	if !ok {
+		return nil
+	}
+	return &OfHoldings([]vault.Holding{{Name: name, Generation: s.Generation, Ends: s.Ends}})[0]
+}
+
 // moduleSays is what the module itself says of a setting: its default, or a value that it keeps.
 func moduleSays(i *resolve.Instance, keys []string) []Spoke {
 	v, ds := i.Module.Value()
@@ -133,7 +155,7 @@ func settings(m *layer.Merged, path []string, f func(Setting)) {
 	if m == nil {
 		return
 	}
-	if m.Fields != nil && len(m.Fields) > 0 {
+	if len(m.Fields) > 0 {
 		for _, name := range sortedKeys(m.Fields) {
 			settings(m.Fields[name], append(path[:len(path):len(path)], name), f)
 		}
@@ -196,6 +218,12 @@ func WriteWhy(w io.Writer, y Why) {
 			fmt.Fprintf(w, ", pinned at %s", a.Pinned)
 		}
 		fmt.Fprintln(w)
+		if a.Secret != nil {
+			fmt.Fprintf(w, "    %s, generation %d\n", a.Secret.Name, a.Secret.Generation)
+			for _, e := range a.Secret.Ends {
+				fmt.Fprintf(w, "      %s %s, sealed to %s\n", e.Role, e.Holder, e.Recipient)
+			}
+		}
 		for _, c := range a.NotTaken {
 			fmt.Fprintf(w, "    not taken: %s\n", c)
 		}
