@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"meshc.dev/render/bundle"
 )
 
 // inProcess runs a command as the binary would, and gives what it prints.
@@ -248,5 +250,66 @@ func TestDiffMarkdownFits(t *testing.T) {
 	again, _, _ := inProcess(t, "", "diff", "-C", dir, "-t", "nodes=12", "--format", "markdown")
 	if again != out {
 		t.Error("the same change gives another text")
+	}
+}
+
+// REV-4: what differs from the bundles that were built only because another meshc built
+// them is shown as such.
+func TestDiffOfAnotherCompiler(t *testing.T) {
+	dir := committed(t, "small")
+	if _, stderr, code := inProcess(t, "", "build", "-C", dir); code != exitDone {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	gitIn(t, dir, "add", "-A")
+	gitIn(t, dir, "commit", "-qm", "built", "--allow-empty")
+	built := filepath.Join(dir, "dist")
+	out, stderr, code := inProcess(t, "", "diff", "-C", dir, "--built", built)
+	if code != exitDone || out != "nothing changes between HEAD and this folder\n" {
+		t.Fatalf("exit %d\n%s%s", code, out, stderr)
+	}
+	// An older meshc wrote a file otherwise: the bundle is one that it would have written.
+	otherwise(t, filepath.Join(built, "desk"), "/etc/sysctl.d/60-mesh-wireguard.conf", "# as it was written once\n")
+	out, stderr, code = inProcess(t, "", "diff", "-C", dir, "--built", built)
+	for _, want := range []string{
+		"some of it only because of another meshc: HEAD was built by meshc", "/etc/sysctl.d/60-mesh-wireguard.conf (only because of another meshc)",
+		"wg-quick@wg0.service restarts (only because of another meshc)", "-# as it was written once",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("does not say %q:\n%s%s", want, out, stderr)
+		}
+	}
+	if code != exitDone {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// otherwise rewrites one file of a bundle, and all digests with it.
+func otherwise(t *testing.T, dir, path, content string) {
+	t.Helper()
+	b, err := bundle.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []bundle.Entry
+	for _, e := range b.Entries {
+		if e.Name == bundle.FileSource(path) {
+			e = bundle.NewEntry(e.Name, []byte(content))
+		}
+		entries = append(entries, e)
+	}
+	for _, item := range b.Declaration.Items {
+		if f, ok := item.(*bundle.File); ok && f.Path == path {
+			f.SHA256 = bundle.SumOf([]byte(content))
+		}
+	}
+	again, err := bundle.New(b.Declaration, entries, bundle.Origin{Recipient: b.Manifest.Recipient, Complete: b.Manifest.Complete, Version: "0.1.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range again.Contents() {
+		write(t, dir, e.Name, string(e.Data))
 	}
 }

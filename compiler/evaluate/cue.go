@@ -235,7 +235,8 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 	if p == nil || !p.Accepts.Exists() {
 		return nil
 	}
-	// The answer may be another evaluator's, out of a shared cache, and so of its context.
+	// The answer may be another evaluator's, out of a shared cache, and so of its context:
+	// in this one, what it refers to in the schema could not be found.
 	ctx := p.Accepts.Context()
 	shape := ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), p.Accepts).LookupPath(cue.ParsePath("#S"))
 	return load.Checker{Subject: "the contribution", Unknown: notAccepted, Missing: notContributed}.
