@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 
 	"meshc.dev/compiler/cuedata"
 	"meshc.dev/compiler/data"
@@ -54,7 +55,7 @@ func conditionFails(c evaluate.Condition, p *evaluate.Provide) string {
 		}
 		return "serves " + path + " " + got.String()
 	}
-	u := c.Want.Unify(c.Want.Context().BuildExpr(cuedata.Expr(got)))
+	u := c.Want.Unify(cuecontext.New().BuildExpr(cuedata.Expr(got)))
 	if u.Validate(cue.Concrete(true)) == nil {
 		return ""
 	}
