@@ -15,10 +15,11 @@ import (
 	"meshc.dev/render/build"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/diff"
+	"meshc.dev/render/report"
 )
 
 // diffFormats are those in which a diff can be drawn.
-var diffFormats = []string{"text", "markdown", "json"}
+var diffFormats = []string{"text", "markdown", "json", "html"}
 
 func diffCommand(g *globals) *cobra.Command {
 	var against, format, built string
@@ -35,6 +36,7 @@ Without a revision the folder is compared with the last commit; with one, with t
 
   meshc diff
   meshc diff --format markdown origin/main
+  meshc diff --format html HEAD~1 > change.html
   meshc diff my-branch --against main --exit-code`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -59,7 +61,7 @@ Without a revision the folder is compared with the last commit; with one, with t
 					return err
 				}
 			}
-			if err := g.printDiff(d, format); err != nil {
+			if err := g.printDiff(d, to, format); err != nil {
 				return err
 			}
 			if exitCode && !d.IsEmpty() {
@@ -69,7 +71,7 @@ Without a revision the folder is compared with the last commit; with one, with t
 		},
 	}
 	c.Flags().StringVar(&against, "against", "", "compare REV with this `revision` instead of the folder")
-	c.Flags().StringVar(&format, "format", "text", "how to print: text, markdown or json")
+	c.Flags().StringVar(&format, "format", "text", "how to print: text, markdown, json or html")
 	c.Flags().StringVar(&built, "built", "", "a `folder` of bundles that were built from the first state: what differs from them only because this meshc is another is shown as such")
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "end with 3 where anything changes")
 	return c
@@ -136,12 +138,14 @@ func (g *globals) side(fsys fs.FS, name string, cache *evaluate.Cache) (*compare
 	return &compared{diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock}, o}, nil
 }
 
-func (g *globals) printDiff(d *diff.Diff, format string) error {
+func (g *globals) printDiff(d *diff.Diff, to *compared, format string) error {
 	switch format {
 	case "markdown":
 		return diff.Markdown(g.stdout, d)
 	case "json":
 		return g.printJSON(d)
+	case "html":
+		return g.printReport(report.Input{Plan: to.side.Plan, Bundles: to.side.Bundles, Diff: d})
 	}
 	return diff.Text(g.stdout, d, g.colour(g.outTerminal))
 }

@@ -61,7 +61,7 @@ runs and who talks to whom. It writes one bundle per machine.
 	f.BoolVar(&g.json, "json", false, "short for --format json")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.AddCommand(
-		initCommand(g), checkCommand(g), lockCommand(g), buildCommand(g), planCommand(g), diffCommand(g), whyCommand(g), impactCommand(g),
+		initCommand(g), checkCommand(g), lockCommand(g), buildCommand(g), planCommand(g), diffCommand(g), whyCommand(g), impactCommand(g), graphCommand(g),
 		rotateCommand(g), acceptCommand(g), holdersCommand(g), retireCommand(g), catalogCommand(g), explainCommand(g), versionCommand(g),
 	)
 	c.CompletionOptions.HiddenDefaultCmd = false
