@@ -34,6 +34,7 @@ test: lint ## everything a change has to pass; prints how many tests there were
 
 lint: ## vet, staticcheck, gofumpt, and CUE's own vet and fmt
 	@go vet $(GO)
+	@go vet -tags lab ./host/...
 	@$(STATICCHECK) $(GO)
 	@files=$$($(GOFUMPT) -l .); if [ -n "$$files" ]; then echo "not formatted, run gofumpt -w:"; echo "$$files"; exit 1; fi
 	@$(CUE) vet -c=false ./schema/... ./catalog/...
@@ -57,4 +58,8 @@ fuzz: ## each fuzz test for FUZZTIME (10s)
 	@grep -rE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9_]+).*| \1|' | sort -u | \
 		while read -r dir name; do echo "$$dir $$name"; go test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); done
 
-.PHONY: help demo test lint gen golden bench fuzz
+lab: ## boots machines with Debian 13 here and applies a mesh to them; needs root and some minutes
+	@host/lab/base.sh able
+	@MESHC_LAB_BASE=$$(host/lab/base.sh) go test -tags lab -count=1 -v -timeout 60m ./host/lab
+
+.PHONY: help demo test lint gen golden bench fuzz lab
