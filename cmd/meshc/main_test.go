@@ -38,9 +38,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		Cmds: withSecrets(map[string]scriptCommand{
 			"exits": exits, "mend": mend, "listing": listing, "has": has,
-		},
+		}),
 	})
 }
 
@@ -61,8 +61,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // mend does with the mesh what the help of each diagnostic says (DIA-3). It reads what
-// `meshc check --format json` printed. Help that is a field is added to mesh.cue; any
-// other takes the place of the span that the diagnostic marks.
+// `meshc check --format json` printed. Help that is a field is added to mesh.cue,
+// or to the module that it speaks of; any other takes the place of the span that is marked.
 func mend(ts *testscript.TestScript, _ bool, args []string) {
 	var said []struct {
 		Code, Help string
@@ -77,6 +77,9 @@ func mend(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		mended++
 		name := ts.MkAbs("mesh.cue")
+		if strings.HasPrefix(d.At.File, "modules/") {
+			name = ts.MkAbs(d.At.File)
+		}
 		b, err := os.ReadFile(name)
 		ts.Check(err)
 		if f, err := parser.ParseFile("help", d.Help); err == nil && len(f.Decls) > 0 {

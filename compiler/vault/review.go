@@ -55,9 +55,11 @@ type review struct {
 	// newRecovery and oldRecovery are secrets that a recovery key cannot open yet, and
 	// those that one which is gone still can, by fingerprint.
 	newRecovery, oldRecovery map[string][]string
-	noKey                    map[addr.Node]bool // said already
-	known                    map[string]string  // what a blob with a digest is, for damage
-	sealed                   map[string]bool    // names that the lock's secrets were sealed under
+	// forRecovery are supplied secrets of which only recovery keys have no copy.
+	forRecovery []awaited
+	noKey       map[addr.Node]bool // said already
+	known       map[string]string  // what a blob with a digest is, for damage
+	sealed      map[string]bool    // names that the lock's secrets were sealed under
 }
 
 func (r *review) fault(d diag.Diagnostic) { r.faults = append(r.faults, d) }
@@ -117,6 +119,12 @@ func (r *review) wants() {
 			if !n.Confirmed {
 				r.fault(recoveryNew(n))
 			}
+		}
+	}
+	// A recovery key is confirmed first: a value is not asked for twice because of it.
+	if len(r.newRecovery) == 0 || r.confirmsRecovery() {
+		for _, a := range r.forRecovery {
+			r.await(a.want, a.lacking)
 		}
 	}
 	for _, fp := range slices.Sorted(maps.Keys(r.oldRecovery)) {
@@ -215,6 +223,9 @@ func (r *review) absent(name string, w Want, s *Secret, ends []Copy) {
 	}
 	s.Ends = ends
 	switch {
+	case w.Name.IsSupplied() && r.rotate[w.Name]:
+		s.Action = Refused
+		r.fault(rotateSupplied(w))
 	case w.Name.IsSupplied():
 		s.Action = Awaited
 		r.await(w, ends)
@@ -337,10 +348,20 @@ func (r *review) presentSupplied(w Want, s *Secret, lacking []Copy) {
 		r.fault(rotateSupplied(w))
 	case len(lacking) > 0:
 		s.Action = Awaited
-		r.await(w, lacking)
+		if slices.ContainsFunc(lacking, func(c Copy) bool { return c.Role != seal.Recovery }) {
+			r.await(w, lacking)
+		} else {
+			r.forRecovery = append(r.forRecovery, awaited{w, lacking})
+		}
 	default:
 		s.Action = Kept
 	}
+}
+
+// awaited is a supplied secret that some holders have no copy of.
+type awaited struct {
+	want    Want
+	lacking []Copy
 }
 
 // lacking decides about a secret that is made and of which somebody has no copy:
