@@ -92,7 +92,7 @@ type Listen struct {
 	// Shielded says that its module keeps the port from outgoing connections itself
 	// (net.ipv4.ip_local_reserved_ports).
 	Shielded bool
-	At      diag.Pos
+	At       diag.Pos
 }
 
 // width is the number of ports.
