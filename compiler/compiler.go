@@ -6,6 +6,7 @@ package compiler
 
 import (
 	"io/fs"
+	"slices"
 
 	"meshc.dev/compiler/compose"
 	"meshc.dev/compiler/diag"
@@ -84,27 +85,29 @@ func Compile(in Input) (*Result, diag.List) {
 	// Both ends of every answer are told; then every instance is asked for its
 	// resources. Mappings that authors wrote themselves show only there, and claim ports
 	// too: where they move one that was just assigned, those told of it are told again.
-	for {
+	for range maxRounds {
 		exchanged, xds := exchange.Exchange(resolved, out.Settled, eval)
 		out.Exchanged = exchanged
 		if xds.HasErrors() {
-			return out, append(append(ds, sds...), xds...).Sorted()
+			return out, slices.Concat(ds, sds, xds).Sorted()
 		}
 		composed, cds := compose.Compose(exchanged, eval)
 		out.Plan, out.Secrets = composed.Plan, composed.Secrets
-		if cds.HasErrors() {
-			return out, append(append(ds, sds...), append(xds, cds...)...).Sorted()
-		}
-		if len(composed.Mappings) == len(d.Mappings) {
-			return out, append(append(ds, sds...), append(xds, cds...)...).Sorted()
+		if cds.HasErrors() || slices.Equal(composed.Mappings, d.Mappings) {
+			return out, slices.Concat(ds, sds, xds, cds).Sorted()
 		}
 		d.Mappings = composed.Mappings
 		out.Settled, out.Lock, sds = settle.Settle(d, before, history)
 		if sds.HasErrors() {
-			return out, append(ds, sds...).Sorted()
+			return out, slices.Concat(ds, sds).Sorted()
 		}
 	}
+	return out, append(ds, mappingsMove(d.Mappings)).Sorted()
 }
+
+// maxRounds is more than mappings need that say their ports themselves: one to see
+// them, one with them settled. Only a mapping computed from an assigned port can ask for more.
+const maxRounds = 4
 
 // locks reads the lock and what git knows of it.
 func locks(in Input) (*lock.Lock, settle.History, diag.List) {

@@ -79,3 +79,11 @@ func badReserved(node addr.Node, key string, at diag.Pos, err error) diag.Diagno
 func badAddress(node addr.Node, text string, at diag.Pos) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.BadAddress, At: at, Message: fmt.Sprintf("%q is no address for %s", text, node)}
 }
+
+func mappingsMove(ms []settle.Mapping) diag.Diagnostic {
+	m := ms[0]
+	return diag.Diagnostic{
+		Code: diag.BadResource, At: m.At,
+		Message: fmt.Sprintf("%s on %s writes a port mapping that moves whenever ports are assigned around it; publish a listen instead", m.Resource, m.Node),
+	}
+}
