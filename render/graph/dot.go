@@ -88,7 +88,7 @@ func clusters(b *strings.Builder, g *Graph, attributes func(*Box) string) {
 	for _, s := range g.Sites {
 		indent := "  "
 		if s.Name != "" {
-			fmt.Fprintf(b, "  subgraph %s {\n    label=%s\n", quoted("cluster_"+s.Name), quoted(s.Name))
+			fmt.Fprintf(b, "  subgraph %s {\n    label=%s\n", quoted(s.id()), quoted(s.Name))
 			indent = "    "
 		}
 		for _, x := range s.Boxes {
@@ -99,6 +99,9 @@ func clusters(b *strings.Builder, g *Graph, attributes func(*Box) string) {
 		}
 	}
 }
+
+// id of a site: dot draws what begins with "cluster" as a box around its nodes.
+func (s Site) id() string { return "cluster_" + word(s.Name) }
 
 // quoted is a string of the dot language. Backslashes begin escapes there, and what is
 // not text has no place in a label.

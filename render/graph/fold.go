@@ -87,7 +87,7 @@ func (b *builder) several(nodes []*plan.Node, before map[addr.Node]*Box) *Box {
 	if len(nodes) == 1 && first.Kind == Machine {
 		return first
 	}
-	x := &Box{ID: "from-" + string(nodes[0].Name), Kind: Several, Managed: true}
+	x := &Box{ID: "from-" + word(string(nodes[0].Name)), Kind: Several, Managed: true}
 	common := talking(nodes[0])
 	for _, n := range nodes {
 		of := before[n.Name]

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/plan"
@@ -125,7 +126,7 @@ func Of(p *plan.Plan, o Options) *Graph {
 	if o.Diff != nil {
 		for _, name := range slices.Sorted(maps.Keys(o.Diff.Nodes)) {
 			if p.Node(addr.Node(name)) == nil {
-				b.put("", b.marked(&Box{ID: "gone-" + name, Kind: Gone, Title: name, Nodes: []string{name}}))
+				b.put("", b.marked(&Box{ID: "gone-" + word(name), Kind: Gone, Title: name, Nodes: []string{name}}))
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func (b *builder) put(site string, x *Box) {
 
 func (b *builder) machine(n *plan.Node, networks []int) *Box {
 	x := &Box{
-		ID: "node-" + string(n.Name), Kind: Machine, Title: string(n.Name), Nodes: []string{string(n.Name)},
+		ID: "node-" + word(string(n.Name)), Kind: Machine, Title: string(n.Name), Nodes: []string{string(n.Name)},
 		Endpoint: n.Endpoint, Hub: b.plan.Hub == n.Name, Managed: n.Managed, Instances: talking(n), Networks: networks,
 	}
 	if n.Address.IsValid() {
@@ -323,8 +324,18 @@ func (b *builder) withoutCommon(edges []Edge) []Edge {
 	return out
 }
 
+// word makes an identifier of a name; a name that compiled is one already.
+func word(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r)) {
+			return r
+		}
+		return '-'
+	}, name)
+}
+
 func (b *builder) licence(name string) *Box {
-	id := "licence-" + name
+	id := "licence-" + word(name)
 	if b.boxes[id] == nil {
 		b.put("", &Box{ID: id, Kind: Licence, Title: name})
 	}

@@ -126,7 +126,7 @@ func (p *pen) legend() []legendEntry {
 const mostNetworks = 6
 
 func (p *pen) site(s Site) {
-	b, ok := p.layout.Clusters["cluster_"+s.Name]
+	b, ok := p.layout.Clusters[s.id()]
 	if s.Name == "" || !ok {
 		return
 	}

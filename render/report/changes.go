@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"strings"
 
 	"meshc.dev/render/diff"
@@ -55,11 +56,8 @@ func changesOf(d *diff.Diff, room int) *changes {
 		Compiler: d.Compiler, of: map[string][]*change{},
 	}
 	for k, c := range d.Changes {
-		x := &change{ID: fmt.Sprintf("change-%d", k+1), What: visible(c.What), At: c.At, Rank: int(c.Impact), Impact: c.Impact.String()}
-		for _, b := range c.Because {
-			x.Because = append(x.Because, visible(b))
-		}
-		x.Nodes = c.Nodes
+		x := &change{ID: fmt.Sprintf("change-%d", k+1), What: c.What, At: c.At, Rank: int(c.Impact), Impact: c.Impact.String()}
+		x.Because, x.Nodes = c.Because, c.Nodes
 		if len(c.Nodes) > mostNamed {
 			x.Nodes, x.More = c.Nodes[:mostNamed], len(c.Nodes)-mostNamed
 		}
@@ -71,7 +69,7 @@ func changesOf(d *diff.Diff, room int) *changes {
 		room -= size
 		if c.Detail != "" {
 			const tag = 32 // bytes that a line has besides its text
-			if cost := len(c.Detail)*5/4 + tag*strings.Count(c.Detail, "\n"); cost > room/2 {
+			if cost := len(template.HTMLEscapeString(visible(c.Detail))) + tag*strings.Count(c.Detail, "\n"); cost > room/2 {
 				x.Hidden = true
 				out.hidden++
 			} else {
@@ -115,12 +113,13 @@ func lines(detail string) []line {
 		case strings.HasPrefix(l, "@@"):
 			class = "hunk"
 		}
-		out = append(out, line{class, visible(l)})
+		out = append(out, line{class, l})
 	}
 	return out
 }
 
-// visible shows what is not text: control characters, and bytes that are no UTF-8.
+// visible shows what is not text: control characters, and bytes that are no UTF-8. It is
+// applied to the page as a whole, which has none of its own.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"meshc.dev/compiler/plan"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/firewall"
+	"meshc.dev/render/seal"
 )
 
 // machine is one node for the page.
@@ -87,7 +89,7 @@ func machineOf(n *plan.Node, b *bundle.Bundle, c *changes) machine {
 		m.Instances = append(m.Instances, x)
 		for _, r := range i.Resources {
 			if s := r.Secret; s != nil {
-				m.Secrets = append(m.Secrets, secret{s.Key, s.Role, s.Path, s.Recipient, s.Generation, s.Sealed != "" || s.Generation > 0})
+				m.Secrets = append(m.Secrets, secret{s.Key, s.Role, s.Path, cmp.Or(s.Recipient, sealedTo(n)), s.Generation, s.Sealed != "" || s.Generation > 0})
 			}
 		}
 	}
@@ -111,11 +113,20 @@ func machineOf(n *plan.Node, b *bundle.Bundle, c *changes) machine {
 	return m
 }
 
+// sealedTo is the fingerprint of the node's key, to which what is not sealed yet will be.
+func sealedTo(n *plan.Node) string {
+	r, err := seal.ParseRecipient(n.Recipient)
+	if err != nil {
+		return ""
+	}
+	return r.Fingerprint()
+}
+
 func facts(n *plan.Node) []fact {
 	var out []fact
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, fact{name, visible(value)})
+			out = append(out, fact{name, value})
 		}
 	}
 	add("site", n.Site)
@@ -243,9 +254,9 @@ func contents(f file, data []byte, fills []bundle.Fill) file {
 		if fill.Offset > len(shown) || fill.Offset < from {
 			break
 		}
-		f.Pieces = append(f.Pieces, piece{Text: visible(string(shown[from:fill.Offset]))}, piece{Secret: string(fill.Secret) + ", " + string(fill.Encoding)})
+		f.Pieces = append(f.Pieces, piece{Text: string(shown[from:fill.Offset])}, piece{Secret: string(fill.Secret) + ", " + string(fill.Encoding)})
 		from = fill.Offset
 	}
-	f.Pieces = append(f.Pieces, piece{Text: visible(string(shown[from:]))})
+	f.Pieces = append(f.Pieces, piece{Text: string(shown[from:])})
 	return f
 }

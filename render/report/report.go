@@ -105,7 +105,7 @@ func Write(ctx context.Context, w io.Writer, in Input) error {
 	if err := t.Execute(&out, p); err != nil {
 		return fmt.Errorf("the report: %w", err)
 	}
-	_, err = w.Write(out.Bytes())
+	_, err = io.WriteString(w, visible(out.String()))
 	return err
 }
 

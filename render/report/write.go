@@ -92,7 +92,7 @@ func (f *fitter) render(name string, m machine) (template.HTML, error) {
 	if err := f.template.ExecuteTemplate(&b, name, m); err != nil {
 		return "", err
 	}
-	return template.HTML(b.String()), nil
+	return template.HTML(visible(b.String())), nil
 }
 
 func (f *fitter) leftOut() []string {

@@ -30,6 +30,7 @@ age age
 php php-cli
 /usr/lib/python3/dist-packages/yaml python3-yaml
 git git
+chromium chromium
 '
 
 present() {
