@@ -51,8 +51,17 @@ runs and who talks to whom. It writes one bundle per machine.
   meshc plan laptop         what a machine runs, takes and gives`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			var known []string
+			for _, sub := range c.Commands() {
+				known = append(known, sub.Name())
+			}
+			return usageError{fmt.Errorf("there is no command %s%s; see meshc --help", args[0], didYouMean(args[0], known))}
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f := c.PersistentFlags()
 	f.StringVarP(&g.dir, "chdir", "C", ".", "the mesh's `folder`")

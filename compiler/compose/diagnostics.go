@@ -20,7 +20,7 @@ func noCredentialPlace(i *exchange.Instance, p *evaluate.Provide) diag.Diagnosti
 }
 
 func secretReadable(id addr.Resource, at diag.Pos, mode string) diag.Diagnostic {
-	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("mode of %s: it is a secret, and with %s everybody on the machine could read it", id, mode), Help: `mode: "0600"`}
+	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("mode of %s: it is a secret, and with %s everybody on the machine could read it", id, mode), Help: `"0600"`}
 }
 
 func badTarget(id addr.Resource, at diag.Pos, why string) diag.Diagnostic {

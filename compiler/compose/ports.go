@@ -38,7 +38,7 @@ func (b *builder) publish(i *exchange.Instance, p *plan.Instance) {
 					b.refuse(badMapping(r, s.Whole))
 					continue
 				}
-				m.Node, m.Resource, m.At = i.Addr.Node, r.ID, r.At
+				m.Node, m.Resource, m.At = i.Addr.Node, r.ID, i.At
 				b.out.mappings = append(b.out.mappings, m)
 				c.Publishes = append(c.Publishes, s)
 			}
@@ -67,7 +67,7 @@ func listen(ls []plan.Listen, name string) *plan.Listen {
 }
 
 // whole is a mapping as podman and docker read it: [address:][port:]inside[/protocol].
-var whole = regexp.MustCompile(`^(?:(\[[0-9a-fA-F:.]+\]|[0-9.]+):)?(?:([0-9]+)(?:-([0-9]+))?:)?([0-9]+)(?:-([0-9]+))?(?:/(tcp|udp))?$`)
+var whole = regexp.MustCompile(`^(?:(\[[0-9a-fA-F:.]+\]|[0-9]+(?:\.[0-9]+){3}):)?(?:([0-9]+)(?:-([0-9]+))?:)?([0-9]+)(?:-([0-9]+))?(?:/(tcp|udp))?$`)
 
 func mapping(s string) (settle.Mapping, bool) {
 	m := whole.FindStringSubmatch(s)

@@ -130,7 +130,7 @@ func (b *builder) secret(id addr.Resource, at diag.Pos, t *evaluate.Target, name
 			s.Mode = fourDigits(t.Mode)
 		}
 		if s.Mode[3] != '0' {
-			b.refuse(secretReadable(id, at, s.Mode))
+			b.refuse(secretReadable(id, t.ModeAt, s.Mode))
 		}
 	}
 	return plan.Resource{ID: id, At: at, Secret: s}

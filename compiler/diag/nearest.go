@@ -3,8 +3,6 @@ package diag
 import (
 	"cmp"
 	"slices"
-
-	"github.com/agext/levenshtein"
 )
 
 // Nearest gives the known names that one may have meant by name, the nearest
@@ -16,7 +14,7 @@ func Nearest(name string, known []string) []string {
 	}
 	var found []near
 	for _, k := range known {
-		d := levenshtein.Distance(name, k, nil)
+		d := distance(name, k)
 		if d <= max(1, (len(name)+1)/3) || len(name) > 2 && (hasPrefix(k, name) || hasPrefix(name, k) && len(k) > 2) {
 			found = append(found, near{k, d})
 		}
@@ -29,6 +27,31 @@ func Nearest(name string, known []string) []string {
 		out = append(out, f.name)
 	}
 	return out
+}
+
+// distance counts the characters to put in, take out, replace or swap with their
+// neighbour to make b of a. Swapping is the commonest slip of all, and counts once.
+func distance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	before, last, row := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range from {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range to {
+			replaced := 1
+			if from[i] == to[j] {
+				replaced = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+replaced)
+			if i > 0 && j > 0 && from[i] == to[j-1] && from[i-1] == to[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(to)]
 }
 
 func hasPrefix(s, p string) bool { return len(s) >= len(p) && s[:len(p)] == p }

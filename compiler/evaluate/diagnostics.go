@@ -12,7 +12,7 @@ func unknownSetting(module string) func(at diag.Pos, path, near []string) diag.D
 		d := diag.Diagnostic{Code: diag.UnknownSetting, At: at, Message: fmt.Sprintf("module %s has no setting %s", module, strings.Join(path, "."))}
 		if len(near) > 0 {
 			d.Message += "; the nearest is " + near[0]
-			d.Help = near[0]
+			d.Help = quoteKey(near[0])
 		}
 		return d
 	}

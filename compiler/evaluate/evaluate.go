@@ -158,7 +158,7 @@ type Need struct {
 // Target is a file that the compiler writes for the module.
 type Target struct {
 	Path, Owner, Group, Mode string
-	At                       diag.Pos // of the path
+	At, ModeAt               diag.Pos // of the path, and of the mode where one is given
 }
 
 // Resources are an instance's resources, by kind and name.

@@ -138,7 +138,7 @@ func (r *reader) target(v cue.Value) *Target {
 	if !v.Exists() {
 		return nil
 	}
-	return &Target{Path: r.text(v, "", "path"), Owner: r.text(v, "", "owner"), Group: r.text(v, "", "group"), Mode: r.text(v, "", "mode"), At: load.ValueAt(v.LookupPath(cue.ParsePath("path")))}
+	return &Target{Path: r.text(v, "", "path"), Owner: r.text(v, "", "owner"), Group: r.text(v, "", "group"), Mode: r.text(v, "", "mode"), At: load.ValueAt(v.LookupPath(cue.ParsePath("path"))), ModeAt: load.ValueAt(v.LookupPath(cue.ParsePath("mode")))}
 }
 
 func (r *reader) need(name string, v cue.Value) Need {

@@ -1,6 +1,8 @@
 package evaluate
 
 import (
+	"strings"
+
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/errors"
 
@@ -17,9 +19,9 @@ func (c *CUE) checkSettings(k *compiled, in Inputs) diag.List {
 		return nil
 	}
 	var ds diag.List
-	in.Settings.Data().Walk(func(_ []string, v data.Value) {
-		if v.Kind() == data.String && HasPlaceholder(v.Text()) && len(ds) == 0 {
-			ds = append(ds, speltPlaceholder(in.Settings.Won.Setting.Span, "a setting of "+in.Instance))
+	in.Settings.Data().Walk(func(path []string, v data.Value) {
+		if v.Kind() == data.String && HasPlaceholder(v.Text()) {
+			ds = append(ds, speltPlaceholder(spoken(in, path).Span, "the setting "+strings.Join(path, ".")+" of "+in.Instance))
 		}
 	})
 	subject := "module " + k.module.Name
@@ -36,6 +38,18 @@ func (c *CUE) checkSettings(k *compiled, in Inputs) diag.List {
 		ds = append(ds, asSetting(d))
 	}
 	return ds
+}
+
+// spoken is the setting at a path, or the list that holds it.
+func spoken(in Inputs, path []string) *load.Setting {
+	m := in.Settings
+	for _, p := range path {
+		if m.Fields[p] == nil {
+			break
+		}
+		m = m.Fields[p]
+	}
+	return m.Won.Setting
 }
 
 // asSetting turns the two codes for values into those for settings, which name SET-2.

@@ -159,7 +159,7 @@ func oneName(p *Instance, name string, given []Given) diag.Diagnostic {
 
 func onlyMachine(i *Instance, l evaluate.Listen, by addr.Instance) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: diag.BeyondReach, At: l.At,
-		Message: fmt.Sprintf("%s listens on %s for its own machine only, and %s reaches it from another", i.Addr, l.Name, by),
+		Code: diag.BeyondReach, At: l.At, On: []string{string(by.Node)},
+		Message: fmt.Sprintf("%s listens on %s for its own machine only, and %s reaches it from %s", i.Addr, l.Name, by.Name, diag.Nodes),
 	}
 }

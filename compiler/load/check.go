@@ -144,7 +144,11 @@ func (c Checker) checkLeaf(shape, v cue.Value, path []string) diag.List {
 	sk, vk := shape.IncompleteKind(), v.IncompleteKind()
 	if sk != cue.BottomKind && vk != cue.BottomKind && sk&vk == 0 {
 		if custom := customMessage(errors.Errors(err)); custom != "" {
-			return diag.List{notAllowed(valueAt(v), c.Subject, path, custom, nil)}
+			d := notAllowed(valueAt(v), c.Subject, path, custom, nil)
+			if last(path) == "mode" && v.Kind() == cue.IntKind {
+				d = modeIsNumber(d, v)
+			}
+			return diag.List{d}
 		}
 		return diag.List{wrongKind(valueAt(v), c.Subject, path, kindNames(vk), kindNames(sk))}
 	}

@@ -3,8 +3,12 @@ package load
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 
 	"meshc.dev/compiler/diag"
 )
@@ -16,8 +20,12 @@ func unreadable(p string, err error) diag.Diagnostic {
 func foldersTooDeep(p string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.TooLarge, At: diag.Pos{File: p},
-		Message: fmt.Sprintf("%s is more than %d folders deep; a symbolic link may lead back to where it stands", p, maxDepth),
+		Message: fmt.Sprintf("%s is more than %d folders deep", p, maxDepth),
 	}
+}
+
+func leadsBack(p string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.TooLarge, At: diag.Pos{File: p}, Message: fmt.Sprintf("%s is a symbolic link that leads back to a folder it stands in", p), Help: "rm " + p}
 }
 
 func fileTooLarge(p string, size int64) diag.Diagnostic {
@@ -116,7 +124,7 @@ func badName(at diag.Pos, path []string) diag.Diagnostic {
 		Message: fmt.Sprintf("%q in %s is no name: a name is lower-case letters, digits and inner hyphens, at most 63", name, dotted(path[:len(path)-1])),
 	}
 	if mended := mendName(name); mended != name {
-		d.Help = mended
+		d.Help = dotted([]string{mended})
 	}
 	return d
 }
@@ -138,6 +146,25 @@ func wrongKind(at diag.Pos, subject string, path []string, got, want string) dia
 
 func notAllowed(at diag.Pos, subject string, path []string, why string, places []diag.Pos) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.NotAllowed, At: at, Message: fmt.Sprintf("%s of %s: %s", dotted(path), subject, why), Also: others(at, places, "said here")}
+}
+
+// modeIsNumber shows how a mode that is no string would be read (BLD-5).
+func modeIsNumber(d diag.Diagnostic, v cue.Value) diag.Diagnostic {
+	n, err := v.Int64()
+	if err != nil || n < 0 || n > 0o7777 {
+		return d
+	}
+	d.Message += fmt.Sprintf("; this number would be the mode %04o", n)
+	meant := strconv.FormatInt(n, 10)
+	written := v.Source()
+	if f, ok := written.(*ast.Field); ok {
+		written = f.Value
+	}
+	if lit, ok := written.(*ast.BasicLit); ok && strings.HasPrefix(lit.Value, "0o") || strings.Trim(meant, "01234567") != "" {
+		meant = strconv.FormatInt(n, 8)
+	}
+	d.Help = fmt.Sprintf("%q", strings.Repeat("0", max(0, 4-len(meant)))+meant)
+	return d
 }
 
 func outOfBounds(at diag.Pos, subject string, path []string, want string, places []diag.Pos) diag.Diagnostic {

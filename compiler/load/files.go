@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -35,12 +36,24 @@ func skipDir(p string) bool {
 func readTree(fsys fs.FS) (tree, diag.List) {
 	t := tree{}
 	var ds diag.List
-	total := 0
+	total, tooDeep := 0, false
+	var above []fs.FileInfo // the folders that the walk is in
 	var walk func(dir string, depth int)
 	walk = func(dir string, depth int) {
 		if depth > maxDepth {
-			ds = append(ds, foldersTooDeep(dir))
+			if !tooDeep { // what else is as deep is no other fault
+				ds = append(ds, foldersTooDeep(dir))
+			}
+			tooDeep = true
 			return
+		}
+		if info, err := fs.Stat(fsys, dir); err == nil {
+			if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
+				ds = append(ds, leadsBack(dir))
+				return
+			}
+			above = append(above, info)
+			defer func() { above = above[:len(above)-1] }()
 		}
 		entries, err := fs.ReadDir(fsys, dir)
 		if err != nil {

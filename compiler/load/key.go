@@ -34,7 +34,7 @@ func keyOwner(path []string) string {
 	switch {
 	case len(path) == 3 && path[0] == "nodes" && path[2] == "recipient":
 		return path[1]
-	case len(path) == 2 && path[0] == "recovery" && strings.Trim(path[1], "0123456789") == "":
+	case len(path) == 2 && path[0] == "recovery" && strings.Trim(path[1], "[0123456789]") == "":
 		return "the recovery key"
 	}
 	return ""
