@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MESHC_TEST_MAIN") != "" { // a test runs this binary as meshc
 		os.Exit(run(os.Args[1:], process()))
 	}
-	testscript.Main(m, map[string]func(){"meshc": main})
+	testscript.Main(m, map[string]func(){"meshc": main, "meshc-panics": panics})
 }
 
 // TestScripts runs the scripts of testdata/script on the real command.

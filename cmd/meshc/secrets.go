@@ -333,6 +333,9 @@ or give it a new key, before.
 				for _, k := range ret.Keys {
 					fmt.Fprintf(g.stdout, "%s had the key %s\n", args[0], k)
 				}
+				if ret.Stays != "" {
+					fmt.Fprintf(g.stderr, "%s has the key %s now, which is not retired: take %s out of the mesh to retire that too\n", args[0], ret.Stays, args[0])
+				}
 				for _, i := range ret.Issuer {
 					fmt.Fprintln(g.stdout, issued(r.Secrets, args[0], i))
 				}
@@ -341,7 +344,7 @@ or give it a new key, before.
 			for _, i := range ret.Issuer {
 				issuer = append(issuer, i.Name.String())
 			}
-			return g.remake(r, ret.Mode(), map[string]any{"keys": keys, "issuer": issuer})
+			return g.remake(r, ret.Mode(), map[string]any{"keys": keys, "stays": ret.Stays, "issuer": issuer})
 		},
 	}
 }

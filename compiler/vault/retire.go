@@ -13,8 +13,11 @@ import (
 // Retirement is everything that a machine's keys could ever open.
 type Retirement struct {
 	Node addr.Node
-	// Keys are the fingerprints of all keys that the machine ever had.
+	// Keys are the fingerprints of all keys that the machine ever had, but for Stays.
 	Keys []string
+	// Stays is the key that the machine has now, where it had others before: it is
+	// trusted, and nothing is made anew because of it.
+	Stays string
 	// Remake are secrets of others whose present value it could open.
 	Remake []Name
 	// Forget are secrets that it could open and that nobody wants now: its own, mostly.
@@ -38,19 +41,25 @@ type Issued struct {
 }
 
 // Retire finds what a machine's keys could ever open: by the lock, and by every
-// lock that git has. It is refused while the machine still has a key to which
-// things were sealed, since they would be made anew for that very key.
+// lock that git has. It is refused while the machine still has the one key to which
+// things were sealed, since they would be made anew for that very key; where it has a
+// new one, only its earlier keys are retired.
 func Retire(d Demand, lk *lock.Lock, history []*lock.Lock, node addr.Node) (Retirement, diag.List) {
 	out := Retirement{Node: node}
 	past := slices.DeleteFunc(append(slices.Clone(history), lk), func(l *lock.Lock) bool { return l == nil })
 	had := keysOf(past, node)
-	out.Keys = slices.Sorted(maps.Keys(had))
 	for _, n := range d.Nodes {
 		r, err := seal.ParseRecipient(n.Recipient)
-		if err == nil && had[r.Fingerprint()] {
+		switch {
+		case err != nil || !had[r.Fingerprint()]:
+		case n.Name == node && len(had) > 1:
+			out.Stays = r.Fingerprint()
+			delete(had, out.Stays)
+		default:
 			return out, diag.List{retireStillThere(node, n, r.Fingerprint())}
 		}
 	}
+	out.Keys = slices.Sorted(maps.Keys(had))
 	if len(had) == 0 {
 		return out, diag.List{retireNothing(node)}
 	}
