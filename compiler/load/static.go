@@ -119,7 +119,7 @@ func isBottom(x ast.Expr) bool {
 }
 
 // secret gives the input that an expression is a secret by, also through other
-// fields' names and inside a text.
+// fields' names, inside a text, and as what a function is given.
 func (r *Reads) secret(x ast.Expr, depth int) (string, bool) {
 	if p, ok := x.(*ast.ParenExpr); ok {
 		return r.secret(p.X, depth)
@@ -127,6 +127,14 @@ func (r *Reads) secret(x ast.Expr, depth int) (string, bool) {
 	if t, ok := x.(*ast.Interpolation); ok {
 		for _, e := range t.Elts {
 			if path, ok := r.secret(e, depth); ok {
+				return path, true
+			}
+		}
+		return "", false
+	}
+	if call, ok := x.(*ast.CallExpr); ok {
+		for _, a := range call.Args {
+			if path, ok := r.secret(a, depth); ok {
 				return path, true
 			}
 		}
