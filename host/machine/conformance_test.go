@@ -43,41 +43,62 @@ func blockOf(content string) Want {
 	return Want{Condition: Condition{Sum: hex.EncodeToString(sum[:])}, Content: []byte(content)}
 }
 
-// HST-8: one suite for every backend. Each condition is made from each other, made
-// again without a difference, and looked at as it was made; at last what was found is
-// given back.
-func TestConformance(t *testing.T) {
+// subject is what a suite finds on a machine: a folder with the files old and hosts,
+// a user, a unit with a text, and a package that is there and one that is not.
+type subject struct{ dir, user, unit, gone, there string }
+
+// conformance is one thing, and the conditions that it is brought into.
+type conformance struct {
+	key   Key
+	wants []Want
+	found string // content of what was found, where that is a file
+}
+
+func conformanceCases(s subject) map[string]conformance {
 	uid, gid := os.Geteuid(), os.Getegid()
 	absent := Want{Condition: Condition{Absent: true}}
-	for name, c := range map[string]struct {
-		key   Key
-		wants []Want
-		found string // content of what was found, where that is a file
-	}{
-		"file":          {Key{Kind: File, Name: "/etc/new"}, []Want{fileOf("one\r\n\x00", 0o600), fileOf("two", 0o4755), fileOf("", 0o644), absent, {Condition: Condition{Target: "elsewhere", UID: uid, GID: gid}}}, ""},
-		"file, found":   {Key{Kind: File, Name: "/etc/old"}, []Want{fileOf("one", 0o600), absent}, "old"},
-		"directory":     {Key{Kind: Directory, Name: "/etc/dir"}, []Want{{Condition: Condition{Mode: 0o700, UID: uid, GID: gid}}, {Condition: Condition{Mode: 0o2755, UID: uid, GID: gid}}, absent}, ""},
-		"block":         {Key{Kind: Block, Name: "/etc/hosts", Marker: "m"}, []Want{blockOf("a\n"), blockOf("a\nb\n"), {Condition: Condition{Absent: true, NoNewline: true}}}, ""},
-		"block, nofile": {Key{Kind: Block, Name: "/etc/made", Marker: "m"}, []Want{blockOf("a\n"), {Condition: Condition{Absent: true, NoFile: true}}}, ""},
+	return map[string]conformance{
+		"file":          {Key{Kind: File, Name: s.dir + "/new"}, []Want{fileOf("one\r\n\x00", 0o600), fileOf("two", 0o4755), fileOf("", 0o644), absent, {Condition: Condition{Target: "elsewhere", UID: uid, GID: gid}}}, ""},
+		"file, found":   {Key{Kind: File, Name: s.dir + "/old"}, []Want{fileOf("one", 0o600), absent}, "old"},
+		"directory":     {Key{Kind: Directory, Name: s.dir + "/dir"}, []Want{{Condition: Condition{Mode: 0o700, UID: uid, GID: gid}}, {Condition: Condition{Mode: 0o2755, UID: uid, GID: gid}}, absent}, ""},
+		"block":         {Key{Kind: Block, Name: s.dir + "/hosts", Marker: "m"}, []Want{blockOf("a\n"), blockOf("a\nb\n"), {Condition: Condition{Absent: true, NoNewline: true}}}, ""},
+		"block, nofile": {Key{Kind: Block, Name: s.dir + "/made", Marker: "m"}, []Want{blockOf("a\n"), {Condition: Condition{Absent: true, NoFile: true}}}, ""},
 		"user": {Key{Kind: User, Name: "git"}, []Want{
 			{Condition: Condition{System: true, Home: "/var/lib/git", Shell: "/bin/sh"}},
 			{Condition: Condition{System: true, Groups: "adm,video"}},
 			{Condition: Condition{System: true, Groups: "video", Group: "git"}},
 			absent,
 		}, ""},
-		"user, found":    {Key{Kind: User, Name: "root"}, []Want{{Condition: Condition{Groups: "adm,video"}}, {Condition: Condition{Groups: "video", Shell: "/bin/bash"}}}, ""},
-		"package":        {Key{Kind: Package, Name: "gone"}, []Want{{}, absent}, ""},
-		"package, found": {Key{Kind: Package, Name: "there"}, []Want{absent, {}}, ""},
-		"unit": {Key{Kind: Unit, Name: "a.service"}, []Want{
+		"user, found":    {Key{Kind: User, Name: s.user}, []Want{{Condition: Condition{Groups: "adm,video"}}, {Condition: Condition{Groups: "video", Shell: "/bin/bash"}}}, ""},
+		"package":        {Key{Kind: Package, Name: s.gone}, []Want{{}, absent}, ""},
+		"package, found": {Key{Kind: Package, Name: s.there}, []Want{absent, {}}, ""},
+		"unit": {Key{Kind: Unit, Name: s.unit}, []Want{
 			{Condition: Condition{Enabled: true, Running: true}}, {Condition: Condition{Enabled: true}}, {Condition: Condition{Running: true}}, {},
 		}, ""},
-		"unit without a text": {Key{Kind: Unit, Name: "b.service"}, []Want{{Condition: Condition{Enabled: true, Running: true}}, {}}, ""},
-	} {
+	}
+}
+
+// HST-8: one suite for every backend. Each condition is made from each other, made
+// again without a difference, and looked at as it was made; at last what was found is
+// given back.
+func TestConformance(t *testing.T) {
+	cases := conformanceCases(subject{dir: "/etc", user: "root", unit: "a.service", gone: "gone", there: "there"})
+	// A unit that no text is known of is only recorded, which a machine that runs would refuse.
+	cases["unit without a text"] = conformance{Key{Kind: Unit, Name: "b.service"}, []Want{{Condition: Condition{Enabled: true, Running: true}}, {}}, ""}
+	conforms(t, cases, func(t *testing.T) (*Machine, func() map[string]string) {
+		m, dir := newTree(t)
+		return m, func() map[string]string { return listing(t, dir) }
+	})
+}
+
+// conforms runs the suite, each case on what open gives: a machine, and how it is now.
+func conforms(t *testing.T, cases map[string]conformance, open func(*testing.T) (*Machine, func() map[string]string)) {
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			m, dir := newTree(t)
+			m, list := open(t)
 			b := m.Backend(c.key.Kind)
-			before := listing(t, dir)
+			before := list()
 			found, err := b.Look(ctx, c.key)
 			if err != nil {
 				t.Fatal(err)
@@ -91,11 +112,11 @@ func TestConformance(t *testing.T) {
 				if err != nil || !is.Meets(c.key.Kind, w.Condition) {
 					t.Errorf("made %+v, and it is %+v (%v)", w.Condition, is, err)
 				}
-				once := listing(t, dir)
+				once := list()
 				if err := b.Make(ctx, c.key, w); err != nil {
 					t.Errorf("to make it again: %v", err)
 				}
-				sameListing(t, "made again", listing(t, dir), once)
+				sameListing(t, "made again", list(), once)
 			}
 			for _, from := range c.wants {
 				for _, to := range c.wants {
@@ -104,7 +125,7 @@ func TestConformance(t *testing.T) {
 				}
 			}
 			bring(Want{Condition: found, Content: []byte(c.found)})
-			after := listing(t, dir)
+			after := list()
 			delete(after, "var/lib/mesh-host/tree.json")
 			delete(after, "var/lib/mesh-host")
 			sameListing(t, "given back", after, before)

@@ -64,3 +64,7 @@ func shorten(s string) string {
 	}
 	return out
 }
+
+func packagesLocked(name string, pid int) error {
+	return fmt.Errorf("process %d holds %s, and has for %v: another package manager is at work", pid, name, lockTime)
+}

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // dpkg reads which packages are installed from dpkg's own file, once for as long as
@@ -147,6 +150,9 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
 	defer cancel()
 	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1"}
+	if err := awaitUnlocked(ctx, dpkgLocks...); err != nil {
+		return err
+	}
 	// A dpkg that was cut short has to finish first, or apt refuses everything.
 	if out, err := runWith(ctx, env, nil, "dpkg", "--configure", "-a", "--force-confold"); err != nil {
 		return failed("dpkg --configure -a", out, err)
@@ -175,6 +181,45 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 	}
 	return nil
 }
+
+// dpkgLocks are held while packages are changed, by whoever does it (fcntl(2) locks on
+// the whole file).
+var dpkgLocks = []string{"/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock"}
+
+// awaitUnlocked waits until no other process holds any of these locks. An apt-get whose
+// mesh-host was killed goes on to its end, and dpkg would not wait for it.
+func awaitUnlocked(ctx context.Context, locks ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	for _, name := range locks {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for {
+			lock := unix.Flock_t{Type: unix.F_WRLCK}
+			if err := unix.FcntlFlock(f.Fd(), unix.F_GETLK, &lock); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if lock.Type == unix.F_UNLCK {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return packagesLocked(name, int(lock.Pid))
+			case <-time.After(lockTime / 600):
+			}
+		}
+	}
+	return nil
+}
+
+// lockTime is as long as another package manager is waited for.
+var lockTime = 5 * time.Minute
 
 func isExit(err error) bool {
 	exit := (*exec.ExitError)(nil)
