@@ -18,6 +18,7 @@ import (
 	"meshc.dev/render/build"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/bundle/dist"
+	"meshc.dev/render/seal"
 )
 
 func checkCommand(g *globals) *cobra.Command {
@@ -219,8 +220,24 @@ func changes(r *build.Outcome) []string {
 	for _, f := range r.Reviewed.Forgotten {
 		out = append(out, f+" is given up: nobody wants it")
 	}
+	out = append(out, withdrawn(r)...)
 	for _, b := range r.Reviewed.Removed {
 		out = append(out, "sealed/"+b+" is taken away: the lock does not name it")
+	}
+	return out
+}
+
+// withdrawn says which copies of secrets that stay as they are go: those of a key that
+// is none of the mesh's any more.
+func withdrawn(r *build.Outcome) []string {
+	var out []string
+	for _, s := range r.Reviewed.Of(vault.Kept, vault.Awaited) {
+		after := r.Change.Lock.Secrets[s.Name.String()].Ends
+		for _, e := range r.Lock.Secrets[s.Name.String()].Ends {
+			if !slices.ContainsFunc(after, func(a lock.End) bool { return a.Role == e.Role && a.Holder == e.Holder }) {
+				out = append(out, fmt.Sprintf("%s: the copy for %s is taken away", s.Name, holder(seal.Role(e.Role), e.Holder)))
+			}
+		}
 	}
 	return out
 }
@@ -229,9 +246,16 @@ func changes(r *build.Outcome) []string {
 func holders(s vault.Secret) string {
 	var out []string
 	for _, e := range s.Ends {
-		out = append(out, e.Holder)
+		out = append(out, holder(e.Role, e.Holder))
 	}
 	return strings.Join(out, " and ")
+}
+
+func holder(role seal.Role, name string) string {
+	if role == seal.Recovery {
+		return "the recovery key " + name
+	}
+	return name
 }
 
 func (g *globals) printChanges(cs []string) {

@@ -106,7 +106,7 @@ func (g *globals) remake(r *build.Run, m vault.Mode, more map[string]any) error 
 	}
 	restarts := view.Restarts(r.Plan, names(remade))
 	order := vault.ApplyOrder(remade)
-	r.Reviewed = p
+	r.Reviewed, r.Change = p, change
 	cs := changes(r.Outcome)
 	if asJSON {
 		out := map[string]any{"remade": names(remade), "restarts": restarts, "order": order, "forgotten": append([]string{}, p.Forgotten...), "changes": append([]string{}, cs...)}
@@ -233,13 +233,13 @@ func (g *globals) supplied(name string) (seal.Secret, error) {
 
 func holdersCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use:   "holders NAME",
+		Use:   "holders [NAME]",
 		Short: "who holds a secret, and to which key it is sealed",
-		Long: `holders lists who holds the secrets of a provision, licence or need: each copy, its
-generation, and the fingerprint of the key that it is sealed to.
+		Long: `holders lists who holds the secrets of a provision, licence or need, or all that there
+are: each copy, its generation, and the fingerprint of the key that it is sealed to.
 
   meshc holders database`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			asJSON, err := g.asJSON()
 			if err != nil {
@@ -256,12 +256,16 @@ generation, and the fingerprint of the key that it is sealed to.
 			if err := g.say(ds, nil); err != nil {
 				return err
 			}
-			held := vault.Holders(lk, args[0])
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			held := vault.Holders(lk, name)
 			if asJSON {
 				return g.printJSON(view.OfHoldings(held))
 			}
 			if len(held) == 0 {
-				return noHoldings(lk, args[0])
+				return noHoldings(lk, name)
 			}
 			for _, h := range held {
 				fmt.Fprintf(g.stdout, "%s, generation %d\n", h.Name, h.Generation)
@@ -279,6 +283,8 @@ func noHoldings(lk *lock.Lock, name string) error {
 	known := vault.HeldLabels(lk)
 	near := diag.Nearest(name, known)
 	switch {
+	case name == "":
+		return errors.New("the lock has no secret yet: meshc lock")
 	case len(near) > 0:
 		return fmt.Errorf("the lock has no secret of %q; the nearest is %s", name, near[0])
 	case len(known) == 0:

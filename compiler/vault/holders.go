@@ -17,13 +17,13 @@ type Holding struct {
 }
 
 // Holders lists who holds the secrets that a provision, licence or need has, wanted
-// or not, and to which key each copy is sealed (SEC-9).
+// or not, and to which key each copy is sealed (SEC-9): all of them where the label is empty.
 func Holders(lk *lock.Lock, label string) []Holding {
 	var out []Holding
 	for _, name := range slices.Sorted(maps.Keys(lk.Secrets)) {
 		s := lk.Secrets[name]
 		n, err := ParseName(name)
-		if err == nil && n.label() == label && len(s.Ends) > 0 {
+		if err == nil && (label == "" || n.label() == label) && len(s.Ends) > 0 {
 			out = append(out, Holding{n, s.Generation, s.Ends})
 		}
 	}
