@@ -1,6 +1,10 @@
 package compiler_test
 
 import (
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -122,6 +126,45 @@ func TestMutations(t *testing.T) {
 	for k := range strings.Count(moduleSeed, "\n") {
 		for _, m := range cut(moduleSeed, k) {
 			survives(t, meshSeed, m)
+		}
+	}
+}
+
+// word finds what a person changes at once: a name, a number, a text, or a sign.
+var word = regexp.MustCompile(`"[^"\n]*"|[A-Za-z0-9_#.]+|[^\sA-Za-z0-9]`)
+
+// mutated is a text in which a few words are left out, doubled, swapped or replaced by others of it.
+func mutated(r *rand.Rand, s string) string {
+	for range 1 + r.IntN(3) {
+		at := word.FindAllStringIndex(s, -1)
+		a, b := at[r.IntN(len(at))], at[r.IntN(len(at))]
+		other := s[b[0]:b[1]]
+		switch r.IntN(4) {
+		case 0:
+			other = ""
+		case 1:
+			other = s[a[0]:a[1]] + " " + other
+		case 2:
+			odd := []string{"null", "-1", "1e400", "\"\\u0000\"", "[...]", "{...}", "_", "_|_", "in", "18446744073709551616", "\"\"", "error(\"x\")", "nodes", "settings"}
+			other = odd[r.IntN(len(odd))]
+		}
+		s = s[:a[0]] + other + s[a[1]:]
+	}
+	return s
+}
+
+// DIA-5: nor does a mesh in which words were changed at random.
+func TestRandomMutations(t *testing.T) {
+	n := uint64(150)
+	if s := os.Getenv("MESHC_TEST_MUTATIONS"); s != "" {
+		n, _ = strconv.ParseUint(s, 10, 64)
+	}
+	for seed := range n {
+		r := rand.New(rand.NewPCG(seed, 2))
+		if r.IntN(2) == 0 {
+			survives(t, mutated(r, meshSeed), moduleSeed)
+		} else {
+			survives(t, meshSeed, mutated(r, moduleSeed))
 		}
 	}
 }

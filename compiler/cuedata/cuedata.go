@@ -76,7 +76,7 @@ func From(v cue.Value) (data.Value, error) {
 			if err != nil {
 				return data.Value{}, err
 			}
-			fields = append(fields, data.Field{Name: it.Selector().Unquoted(), Value: x})
+			fields = append(fields, data.Field{Name: Label(it.Selector()), Value: x})
 		}
 		return data.NewStruct(fields...), nil
 	}
@@ -96,12 +96,21 @@ func Known(v cue.Value) (known data.Value, whole bool) {
 		for it.Next() {
 			x, w := Known(it.Value())
 			whole = whole && w
-			fields = append(fields, data.Field{Name: it.Selector().Unquoted(), Value: x})
+			fields = append(fields, data.Field{Name: Label(it.Selector()), Value: x})
 		}
 		return data.NewStruct(fields...), whole
 	}
 	x, err := From(v)
 	return x, err == nil
+}
+
+// Label is a field's name. What has no name, as an item of a list that cannot be
+// computed, is called as CUE writes it.
+func Label(s cue.Selector) string {
+	if s.IsString() {
+		return s.Unquoted()
+	}
+	return s.String()
 }
 
 // Expr writes a value as CUE syntax.

@@ -41,6 +41,17 @@ func missingSettingOf(in Inputs, module string, path []string, declared diag.Pos
 	return d
 }
 
+func moduleRefuses(in Inputs, said string, at diag.Pos) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: diag.SettingKept, At: in.At, On: []string{in.Node.Name},
+		Message: fmt.Sprintf("%s on %s does not take what it is given: %s", in.Instance, diag.Nodes, said),
+	}
+	if at.IsValid() && !strings.HasPrefix(at.File, "catalog/") { // what is built in is not for its user to change
+		d.Also = []diag.Note{{At: at, Text: "the module computes this with it"}}
+	}
+	return d
+}
+
 func speltPlaceholder(at diag.Pos, what string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.SpeltPlaceholder, At: at, Message: what + " spells a placeholder for a secret; only a module can place a secret, and only its own"}
 }

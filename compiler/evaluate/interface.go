@@ -30,7 +30,7 @@ func (r *reader) each(v cue.Value, f func(name string, v cue.Value)) {
 		return
 	}
 	for it.Next() {
-		f(it.Selector().Unquoted(), it.Value())
+		f(cuedata.Label(it.Selector()), it.Value())
 	}
 }
 
@@ -166,7 +166,7 @@ func (r *reader) require(k *compiled, label string, v cue.Value) Require {
 		q.Contributed = map[string]diag.Pos{}
 		if it, err := c.Fields(); err == nil {
 			for it.Next() {
-				q.Contributed[it.Selector().Unquoted()] = load.ValueAt(it.Value())
+				q.Contributed[cuedata.Label(it.Selector())] = load.ValueAt(it.Value())
 			}
 		}
 		q.Contributes, q.Whole = cuedata.Known(c)
@@ -193,7 +193,7 @@ func conditions(v cue.Value, path []string) []Condition {
 			return nil
 		}
 		for it.Next() {
-			out = append(out, conditions(it.Value(), slices.Concat(path, []string{it.Selector().Unquoted()}))...)
+			out = append(out, conditions(it.Value(), slices.Concat(path, []string{cuedata.Label(it.Selector())}))...)
 		}
 		return out
 	}
@@ -241,7 +241,7 @@ func reservedNames(provision, field string, v cue.Value) diag.List {
 		return nil
 	}
 	for it.Next() {
-		if name := it.Selector().Unquoted(); bindingNames[name] {
+		if name := cuedata.Label(it.Selector()); bindingNames[name] {
 			ds = append(ds, reservedName(load.KeyAt(it.Value()), provision, field, name, slices.Sorted(maps.Keys(bindingNames))))
 		}
 	}

@@ -43,17 +43,17 @@ func readResources(k *compiled, v cue.Value, in Inputs) (*Resources, diag.List) 
 	}
 	kinds, err := rv.Fields()
 	if err != nil {
-		return out, append(d.ds, load.Translate(err, "resources of module "+d.m.Name, nil, load.ValueAt(rv))...)
+		return out, append(d.ds, d.in.fault(err, "resources of module "+d.m.Name, nil, load.ValueAt(rv))...)
 	}
 	for kinds.Next() {
-		kind := kinds.Selector().Unquoted()
+		kind := cuedata.Label(kinds.Selector())
 		names, err := kinds.Value().Fields()
 		if err != nil {
-			d.ds = append(d.ds, load.Translate(err, "resources of module "+d.m.Name, []string{kind}, load.ValueAt(kinds.Value()))...)
+			d.ds = append(d.ds, d.in.fault(err, "resources of module "+d.m.Name, []string{kind}, load.ValueAt(kinds.Value()))...)
 			continue
 		}
 		for names.Next() {
-			d.resource(out, kind, names.Selector().Unquoted(), names.Value())
+			d.resource(out, kind, cuedata.Label(names.Selector()), names.Value())
 		}
 	}
 	return out, d.ds
@@ -72,6 +72,10 @@ func (d *decoder) resource(out *Resources, kind, name string, v cue.Value) {
 	}
 	x, err := cuedata.From(v)
 	if err != nil {
+		if said := load.Said(v.Validate(cue.Concrete(true))); said != "" && d.in.At.IsValid() {
+			d.ds = append(d.ds, moduleRefuses(d.in, said, d.at))
+			return
+		}
 		for _, u := range unknownValue(v, kind+"."+name+" of module "+d.m.Name, err) {
 			if !u.At.IsValid() {
 				u.At = d.at

@@ -70,7 +70,7 @@ func missingSettings(k *compiled, v cue.Value, in Inputs) diag.List {
 			it, err := v.Fields()
 			if err == nil {
 				for it.Next() {
-					walk(append(path[:len(path):len(path)], it.Selector().Unquoted()), it.Value())
+					walk(append(path[:len(path):len(path)], cuedata.Label(it.Selector())), it.Value())
 				}
 				return
 			}
@@ -98,4 +98,13 @@ func unknownValue(v cue.Value, what string, err error) diag.List {
 		err = e
 	}
 	return load.Translate(err, what, nil, load.ValueAt(v))
+}
+
+// fault is what is wrong with a module's own computation. What the module says with
+// error("…") of what it was given speaks to whoever assigned it, and is told there.
+func (in Inputs) fault(err error, what string, path []string, at diag.Pos) diag.List {
+	if said := load.Said(err); said != "" && in.At.IsValid() {
+		return diag.List{moduleRefuses(in, said, at)}
+	}
+	return load.Translate(err, what, path, at)
 }

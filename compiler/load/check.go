@@ -8,6 +8,7 @@ import (
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
 
+	"meshc.dev/compiler/cuedata"
 	"meshc.dev/compiler/diag"
 )
 
@@ -98,7 +99,7 @@ func (c Checker) checkStruct(shape, v cue.Value, path []string) diag.List {
 		return ds
 	}
 	for it.Next() {
-		name := it.Selector().Unquoted()
+		name := cuedata.Label(it.Selector())
 		if it.FieldType()&cue.RequiredConstraint != 0 && !have[name] {
 			ds = append(ds, c.Missing(keyAt(v), slices.Concat(path, []string{name})))
 		}
@@ -194,7 +195,7 @@ func fieldsOf(v cue.Value) []field {
 	}
 	var out []field
 	for it.Next() {
-		out = append(out, field{it.Selector().Unquoted(), it.Value()})
+		out = append(out, field{cuedata.Label(it.Selector()), it.Value()})
 	}
 	return out
 }
@@ -207,7 +208,7 @@ func namesOf(shape cue.Value) []string {
 	}
 	var out []string
 	for it.Next() {
-		out = append(out, it.Selector().Unquoted())
+		out = append(out, cuedata.Label(it.Selector()))
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func (d *decoder) each(v cue.Value, f func(name string, v cue.Value)) {
 		return
 	}
 	for it.Next() {
-		f(it.Selector().Unquoted(), it.Value())
+		f(cuedata.Label(it.Selector()), it.Value())
 	}
 }
 

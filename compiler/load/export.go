@@ -29,6 +29,14 @@ func Translate(err error, subject string, path []string, at diag.Pos) diag.List 
 	return translate(errors.Errors(err), subject, path, at)
 }
 
+// Said is what error("…") in a module says of what it was given, or empty.
+func Said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return customMessage(errors.Errors(err))
+}
+
 // KindNames says a kind in words: "a string or null".
 func KindNames(k cue.Kind) string { return kindNames(k) }
 

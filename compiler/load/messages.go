@@ -80,10 +80,12 @@ func customMessage(errs []errors.Error) string {
 			strings.Contains(format, "empty disjunction"), strings.HasPrefix(format, "field not"), strings.HasPrefix(format, "incomplete"),
 			strings.HasPrefix(format, "reference"), strings.Contains(format, "cycle"), strings.HasPrefix(format, "non-concrete"),
 			strings.HasPrefix(format, "invalid operand"), strings.HasPrefix(format, "undefined"), strings.HasPrefix(format, "cannot"),
+			strings.HasPrefix(format, "key value"), strings.HasPrefix(format, "adding field"), strings.HasPrefix(format, "failed"), strings.HasPrefix(format, "un"),
 			strings.HasPrefix(format, "index"), strings.HasPrefix(format, "error in call"), strings.Contains(format, "mismatched"):
 			continue
 		}
-		if format == "%s" || !strings.Contains(format, "%") || strings.HasPrefix(format, "%v") {
+		// An interpolated text comes with %v for each value in it.
+		if format == "%s" || !strings.Contains(strings.ReplaceAll(format, "%v", ""), "%") || strings.HasPrefix(format, "%v") {
 			return msg
 		}
 	}
