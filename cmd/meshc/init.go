@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,8 @@ import (
 )
 
 func initCommand(g *globals) *cobra.Command {
-	return &cobra.Command{
+	var ci string
+	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "a mesh that builds",
 		Long: `init writes a mesh that builds into a folder: mesh.cue, a cue.mod with the schema, so
@@ -22,7 +24,8 @@ that plain CUE tools and editors understand the mesh, a .gitignore and a CI file
 Files that are there already are left as they are; the copy of the schema is
 brought up to date.
 
-  meshc init my-mesh && cd my-mesh && meshc build`,
+  meshc init my-mesh && cd my-mesh && meshc build
+  meshc init --ci gitlab`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := g.dir
@@ -32,12 +35,18 @@ brought up to date.
 			case len(args) == 1:
 				dir = filepath.Join(g.dir, args[0])
 			}
-			return g.init(dir)
+			return g.init(dir, ci)
 		},
 	}
+	c.Flags().StringVar(&ci, "ci", "github", "the `forge` to write a CI file for: github, forgejo, gitlab or none")
+	return c
 }
 
-func (g *globals) init(dir string) error {
+func (g *globals) init(dir, ci string) error {
+	forge := slices.IndexFunc(recipes(), func(r recipe) bool { return r.name == ci })
+	if forge < 0 && ci != "none" {
+		return usageError{fmt.Errorf("--ci %s: there are %s and none", ci, strings.Join(ciNames(), ", "))}
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -47,12 +56,17 @@ func (g *globals) init(dir string) error {
 		name = "mesh"
 	}
 	files := map[string]string{
-		"mesh.cue":                   fmt.Sprintf(scaffold, name),
-		"cue.mod/module.cue":         fmt.Sprintf("module: \"%s.mesh\"\nlanguage: {\n\tversion: \"v0.17.0\"\n}\n", name),
-		".gitignore":                 "/dist/\n",
-		".github/workflows/mesh.yml": githubCI,
+		"mesh.cue":           fmt.Sprintf(scaffold, name),
+		"cue.mod/module.cue": fmt.Sprintf("module: \"%s.mesh\"\nlanguage: {\n\tversion: \"v0.17.0\"\n}\n", name),
+		".gitignore":         "/dist/\n",
 	}
-	for _, path := range []string{"mesh.cue", "cue.mod/module.cue", ".gitignore", ".github/workflows/mesh.yml"} {
+	paths := []string{"mesh.cue", "cue.mod/module.cue", ".gitignore"}
+	if forge >= 0 {
+		r := recipes()[forge]
+		files[r.path] = r.text(versionText())
+		paths = append(paths, r.path)
+	}
+	for _, path := range paths {
 		to := filepath.Join(dir, path)
 		if _, err := os.Lstat(to); err == nil {
 			continue
@@ -142,18 +156,4 @@ nodes: first: {
 	recipient: "age1fjnq5xu92jg8e59u85qdj90vv7nyst86wr23dau3mepzw8nk5eequ6y06q"
 	wireguard: "sDNqpdgUyH6G7eSjj1kLIVKaEFQcxL8fpfS3biTaGRo="
 }
-`
-
-const githubCI = `name: mesh
-on: [push, pull_request]
-jobs:
-  build:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-        with: {fetch-depth: 0}
-      - run: meshc check --format github
-      - run: meshc build --locked
-      - uses: actions/upload-artifact@v4
-        with: {name: bundles, path: dist}
 `

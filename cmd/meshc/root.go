@@ -73,6 +73,8 @@ runs and who talks to whom. It writes one bundle per machine.
 		initCommand(g), checkCommand(g), lockCommand(g), buildCommand(g), planCommand(g), diffCommand(g), whyCommand(g), impactCommand(g), graphCommand(g),
 		rotateCommand(g), acceptCommand(g), holdersCommand(g), retireCommand(g), catalogCommand(g), explainCommand(g), versionCommand(g),
 	)
+	complete(c, g)
+	c.AddCommand(topics()...)
 	c.CompletionOptions.HiddenDefaultCmd = false
 	for _, sub := range c.Commands() {
 		checked(sub)
