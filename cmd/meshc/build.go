@@ -234,6 +234,9 @@ func withdrawn(r *build.Outcome) []string {
 	for _, s := range r.Reviewed.Of(vault.Kept, vault.Awaited) {
 		after := r.Change.Lock.Secrets[s.Name.String()].Ends
 		for _, e := range r.Lock.Secrets[s.Name.String()].Ends {
+			if s.Action == vault.Awaited && e.Role != string(seal.Recovery) {
+				continue // its holder waits for another, and that is said
+			}
 			if !slices.ContainsFunc(after, func(a lock.End) bool { return a.Role == e.Role && a.Holder == e.Holder }) {
 				out = append(out, fmt.Sprintf("%s: the copy for %s is taken away", s.Name, holder(seal.Role(e.Role), e.Holder)))
 			}
