@@ -54,7 +54,7 @@ type Host struct {
 }
 
 // Lower gives the file for a container under podman or docker. The units in after are started
-// before it. The error is an *Error where something in the container cannot be carried.
+// before it, with it where they do not run yet. The error is an *Error where something in the container cannot be carried.
 func Lower(c plan.Container, runtime, description string, after []string) (File, error) {
 	return Options{}.Lower(c, runtime, description, after)
 }

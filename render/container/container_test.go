@@ -61,6 +61,8 @@ func TestLower(t *testing.T) {
 
 const podmanGitea = `[Unit]
 Description=Git forge, 100%% ours
+Wants=postgres.service
+Wants=mesh.target
 After=postgres.service
 After=mesh.target
 StartLimitIntervalSec=0
@@ -102,6 +104,8 @@ WantedBy=multi-user.target
 const dockerGitea = `[Unit]
 Description=Git forge, 100%% ours
 Requires=docker.service
+Wants=postgres.service
+Wants=mesh.target
 After=docker.service
 After=postgres.service
 After=mesh.target

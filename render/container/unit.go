@@ -62,6 +62,10 @@ func (w *writer) unitSection(s settled, before ...string) {
 	for _, u := range before {
 		w.set("Requires", u)
 	}
+	// Order alone starts nothing: who starts the container first brings the others up too.
+	for _, u := range s.after {
+		w.set("Wants", u)
+	}
 	for _, u := range append(before, s.after...) {
 		w.set("After", u)
 	}

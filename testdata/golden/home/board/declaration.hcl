@@ -204,7 +204,7 @@ file "gitea/file.config" {
 file "gitea/file.container.server" {
   path   = "/etc/containers/systemd/gitea.container"
   source = "files/etc/containers/systemd/gitea.container"
-  sha256 = "2ca688fb97106aeb4085acfc56b564a857c8a869a137480a9a11a77f5c45ab88"
+  sha256 = "d8fba81ded4f2b02a441f71053eccf926f7cb440a5a4c6ff1dd2d28e68d42644"
   mode   = "0644"
 }
 
