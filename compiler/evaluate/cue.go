@@ -100,6 +100,7 @@ func (c *CUE) Interface(m *load.Module, in Inputs) (*Interface, diag.List) {
 	}
 	v := c.fill(k.value, in, placed)
 	i, ds := readInterface(k, v, in)
+	i.ctx = c.ctx
 	if !ds.HasErrors() {
 		c.interfaces.put(key, i)
 	}
@@ -122,6 +123,7 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 	in.Addresses, in.Consumers = nil, nil
 	v := c.fill(k.value, in, placed)
 	i, ds := readInterface(k, v, in)
+	i.ctx = c.ctx
 	if !ds.HasErrors() {
 		c.exchanges.put(key, i)
 	}
@@ -237,7 +239,7 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 	}
 	// The answer may be another evaluator's, out of a shared cache, and so of its context:
 	// in this one, what it refers to in the schema could not be found.
-	ctx := p.Accepts.Context()
+	ctx := of.ctx
 	shape := ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), p.Accepts).LookupPath(cue.ParsePath("#S"))
 	return load.Checker{Subject: "the contribution", Unknown: notAccepted, Missing: notContributed}.
 		Check(shape, ctx.BuildExpr(cuedata.Expr(values)))
@@ -248,7 +250,7 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 func (c *CUE) Derive(of *Interface, provision string, consumer data.Value) (data.Value, diag.List) {
 	path := cue.MakePath(cue.Str("provides"), cue.Str(provision))
 	v := of.value.LookupPath(path)
-	filled := v.FillPath(cue.ParsePath("consumer"), v.Context().BuildExpr(cuedata.Expr(consumer)))
+	filled := v.FillPath(cue.ParsePath("consumer"), of.ctx.BuildExpr(cuedata.Expr(consumer)))
 	derives := filled.LookupPath(cue.ParsePath("derives"))
 	out, err := cuedata.From(derives)
 	if err != nil {

@@ -66,6 +66,7 @@ type Interface struct {
 	Needs    []Need
 
 	value cue.Value
+	ctx   *cue.Context // the value's
 }
 
 // Listen is a port that the module listens on.
