@@ -37,14 +37,14 @@ type change struct {
 	More    int // nodes that are not named
 	Because []string
 	At      string
-	Lines   []line // of a unified diff
-	Hidden  bool   // its diff was left out
+	Lines   []diffLine // of a unified diff
+	Hidden  bool       // its diff was left out
 	Rank    int
 	Impact  string
 }
 
-// line of a unified diff.
-type line struct{ Class, Text string }
+// diffLine is one of a unified diff.
+type diffLine struct{ Class, Text string }
 
 // mostNamed is how many machines a change names.
 const mostNamed = 60
@@ -100,8 +100,8 @@ func (c *changes) leftOut() []string {
 	return out
 }
 
-func lines(detail string) []line {
-	var out []line
+func lines(detail string) []diffLine {
+	var out []diffLine
 	for l := range strings.Lines(detail) {
 		l = strings.TrimSuffix(l, "\n")
 		class := "same"
@@ -113,7 +113,7 @@ func lines(detail string) []line {
 		case strings.HasPrefix(l, "@@"):
 			class = "hunk"
 		}
-		out = append(out, line{class, l})
+		out = append(out, diffLine{class, l})
 	}
 	return out
 }

@@ -161,7 +161,7 @@ func TestPageIsBounded(t *testing.T) {
 	if !strings.Contains(out, "line of n399") {
 		t.Error("the files of the one node that changes are left out")
 	}
-	if !regexp.MustCompile(`leaves out: what is changed in 1 file; the contents of files of \d+ nodes`).MatchString(out) {
+	if !regexp.MustCompile(`leaves out: what is changed in 1 file; the contents of files of \d+ nodes\.`).MatchString(out) {
 		_, rest, _ := strings.Cut(out, "leaves out")
 		t.Errorf("of what is left out it is said: %.200s", rest)
 	}
