@@ -100,7 +100,7 @@ func (c *CUE) Interface(m *load.Module, in Inputs) (*Interface, diag.List) {
 	}
 	v := c.fill(k.value, in, placed)
 	i, ds := readInterface(k, v, in)
-	i.ctx = c.ctx
+	c.keep(i, k, in)
 	if !ds.HasErrors() {
 		c.interfaces.put(key, i)
 	}
@@ -123,7 +123,7 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 	in.Addresses, in.Consumers = nil, nil
 	v := c.fill(k.value, in, placed)
 	i, ds := readInterface(k, v, in)
-	i.ctx = c.ctx
+	c.keep(i, k, in)
 	if !ds.HasErrors() {
 		c.exchanges.put(key, i)
 	}
@@ -150,6 +150,14 @@ func (c *CUE) Resources(m *load.Module, in Inputs) (*Resources, diag.List) {
 		c.resources.put(key, r)
 	}
 	return r, ds
+}
+
+// keep lets an answer be asked further, by filling the module again when that happens.
+func (c *CUE) keep(i *Interface, k *compiled, in Inputs) {
+	i.ctx = c.ctx
+	if slices.ContainsFunc(i.Provides, func(p Provide) bool { return p.Derives || p.Accepts }) {
+		i.value = sync.OnceValue(func() cue.Value { return c.fill(k.value, in, placed) })
+	}
 }
 
 // later says whether an input is known only once everything is settled.
@@ -234,13 +242,13 @@ func placeholders(kind string, names []string, m marks) data.Value {
 // consumer's module, which its caller knows.
 func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.List {
 	p := of.Provision(provision)
-	if p == nil || !p.Accepts.Exists() {
+	if p == nil || !p.Accepts {
 		return nil
 	}
 	// The answer may be another evaluator's, out of a shared cache, and so of its context:
 	// in this one, what it refers to in the schema could not be found.
 	ctx := of.ctx
-	shape := ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), p.Accepts).LookupPath(cue.ParsePath("#S"))
+	shape := ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), of.value().LookupPath(cue.MakePath(cue.Str("provides"), cue.Str(provision), cue.Str("accepts")))).LookupPath(cue.ParsePath("#S"))
 	return load.Checker{Subject: "the contribution", Unknown: notAccepted, Missing: notContributed}.
 		Check(shape, ctx.BuildExpr(cuedata.Expr(values)))
 }
@@ -249,7 +257,7 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 // filling the whole module and five times cheaper.
 func (c *CUE) Derive(of *Interface, provision string, consumer data.Value) (data.Value, diag.List) {
 	path := cue.MakePath(cue.Str("provides"), cue.Str(provision))
-	v := of.value.LookupPath(path)
+	v := of.value().LookupPath(path)
 	filled := v.FillPath(cue.ParsePath("consumer"), of.ctx.BuildExpr(cuedata.Expr(consumer)))
 	derives := filled.LookupPath(cue.ParsePath("derives"))
 	out, err := cuedata.From(derives)

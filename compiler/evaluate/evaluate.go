@@ -65,7 +65,9 @@ type Interface struct {
 	Claims   []Claim
 	Needs    []Need
 
-	value cue.Value
+	// value is the filled module again, for what is still to be asked of it: some hundred
+	// kilobytes, which only a provider that somebody takes from comes to need.
+	value func() cue.Value
 	ctx   *cue.Context // the value's
 }
 
@@ -110,7 +112,8 @@ type Provide struct {
 	Credential        bool
 	Serves            data.Value
 	Whole             bool
-	Accepts           cue.Value // does not exist where nothing is said
+	Accepts           bool // something narrower than anything
+	AcceptsAt         diag.Pos
 	Receives, Secrets *Target
 	Derives           bool
 	Unique            []string

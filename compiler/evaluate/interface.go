@@ -85,11 +85,6 @@ func readInterface(k *compiled, v cue.Value, in Inputs) (*Interface, diag.List) 
 		}
 		i.Provides = append(i.Provides, p)
 	})
-	// A filled module takes some hundred kilobytes: it is kept only where something is
-	// still to be asked of it.
-	if slices.ContainsFunc(i.Provides, func(p Provide) bool { return p.Derives || p.Accepts.Exists() }) {
-		i.value = v
-	}
 	slices.SortFunc(i.Listens, func(a, b Listen) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(i.Claims, func(a, b Claim) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(i.Needs, func(a, b Need) int { return strings.Compare(a.Name, b.Name) })
@@ -210,7 +205,7 @@ func (r *reader) provide(name string, v cue.Value) Provide {
 	p := Provide{
 		Name: name, At: load.KeyAt(v), Scope: r.text(v, "node", "scope"), Credential: r.get(v, "credential").True(),
 		Receives: r.target(v.LookupPath(cue.ParsePath("receives"))), Secrets: r.target(v.LookupPath(cue.ParsePath("secrets"))),
-		Derives: v.LookupPath(cue.ParsePath("derives")).Exists(), Accepts: v.LookupPath(cue.ParsePath("accepts")),
+		Derives: v.LookupPath(cue.ParsePath("derives")).Exists(), Accepts: v.LookupPath(cue.ParsePath("accepts")).Exists(), AcceptsAt: load.KeyAt(v.LookupPath(cue.ParsePath("accepts"))),
 		Serves: data.NewStruct(), Whole: true,
 	}
 	if s := v.LookupPath(cue.ParsePath("serves")); s.Exists() {

@@ -9,7 +9,6 @@ import (
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
-	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/resolve"
 )
 
@@ -17,7 +16,7 @@ import (
 func contributed(i, p *Instance, q *evaluate.Require, faults diag.List, provide *evaluate.Provide) diag.List {
 	var ds diag.List
 	accepts := provide.At
-	if at := load.KeyAt(provide.Accepts); at.IsValid() {
+	if at := provide.AcceptsAt; at.IsValid() {
 		accepts = at
 	}
 	for _, f := range faults {
