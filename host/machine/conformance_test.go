@@ -85,18 +85,18 @@ func TestConformance(t *testing.T) {
 	cases := conformanceCases(subject{dir: "/etc", user: "root", unit: "a.service", gone: "gone", there: "there"})
 	// A unit that no text is known of is only recorded, which a machine that runs would refuse.
 	cases["unit without a text"] = conformance{Key{Kind: Unit, Name: "b.service"}, []Want{{Condition: Condition{Enabled: true, Running: true}}, {}}, ""}
-	conforms(t, cases, func(t *testing.T) (*Machine, func() map[string]string) {
+	conforms(t, cases, func(t *testing.T, _ Key) (*Machine, func() map[string]string) {
 		m, dir := newTree(t)
 		return m, func() map[string]string { return listing(t, dir) }
 	})
 }
 
 // conforms runs the suite, each case on what open gives: a machine, and how it is now.
-func conforms(t *testing.T, cases map[string]conformance, open func(*testing.T) (*Machine, func() map[string]string)) {
+func conforms(t *testing.T, cases map[string]conformance, open func(*testing.T, Key) (*Machine, func() map[string]string)) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			m, list := open(t)
+			m, list := open(t, c.key)
 			b := m.Backend(c.key.Kind)
 			before := list()
 			found, err := b.Look(ctx, c.key)
@@ -107,6 +107,11 @@ func conforms(t *testing.T, cases map[string]conformance, open func(*testing.T) 
 				t.Helper()
 				if err := b.Make(ctx, c.key, w); err != nil {
 					t.Fatalf("to make %+v: %v", w.Condition, err)
+				}
+				if c.key.Kind == Unit { // whoever makes units has their manager read its files, once for all
+					if err := m.Units.Reread(ctx); err != nil {
+						t.Fatal(err)
+					}
 				}
 				is, err := b.Look(ctx, c.key)
 				if err != nil || !is.Meets(c.key.Kind, w.Condition) {

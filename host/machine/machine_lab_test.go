@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"strings"
 	"testing"
 )
 
@@ -14,8 +13,8 @@ import (
 const (
 	labDir  = "/srv/conformance"
 	labUnit = "conformance.service"
-	// A package of the lab's own repository that nothing needs, and one that is there.
-	labPackage, labInstalled = "libjson-perl", "busybox-static"
+	// Packages of the lab's own repository that nothing needs: the second is there.
+	labPackage, labInstalled = "libjson-perl", "libtext-charwidth-perl"
 )
 
 // HST-8: the suite of the backends on a booted machine, where users, packages and
@@ -35,16 +34,16 @@ func TestConformanceOnAMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sh(t, "useradd --system --no-create-home there && systemctl daemon-reload")
+	sh(t, "useradd --system --no-create-home there && systemctl daemon-reload && apt-get install -y -qq "+labInstalled)
 	conforms(t, conformanceCases(subject{
 		dir: labDir, user: "there", unit: labUnit, gone: labPackage, there: labInstalled,
-	}), func(t *testing.T) (*Machine, func() map[string]string) {
+	}), func(t *testing.T, key Key) (*Machine, func() map[string]string) {
 		m, err := Live()
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { m.Close() })
-		return m, func() map[string]string { return machineListing(t) }
+		return m, func() map[string]string { return machineListing(t, key) }
 	})
 }
 
@@ -57,18 +56,22 @@ func sh(t *testing.T, script string) string {
 	return string(out)
 }
 
-// machineListing is all that the suite can change on a machine.
-func machineListing(t *testing.T) map[string]string {
+// machineListing is all that the suite can change on a machine when it makes one thing.
+func machineListing(t *testing.T, key Key) map[string]string {
 	t.Helper()
-	out := listing(t, labDir)
-	for _, name := range []string{"git", "there"} {
-		if u, err := user.Lookup(name); err == nil {
-			out["user "+name] = strings.Join([]string{u.HomeDir, sh(t, "id -Gn "+name), sh(t, "getent passwd "+name+" | cut -d: -f7")}, " ")
+	switch key.Kind {
+	case User:
+		if _, err := user.Lookup(key.Name); err != nil {
+			return map[string]string{}
+		}
+		return map[string]string{"user": sh(t, "getent passwd "+key.Name+" && id -Gn "+key.Name)}
+	case Package:
+		return map[string]string{"package": sh(t, "dpkg-query -W -f '${db:Status-Status}' "+key.Name+" || true")}
+	case Unit:
+		return map[string]string{
+			"unit":  sh(t, "systemctl show -P ActiveState -P InvocationID "+key.Name),
+			"links": sh(t, "ls /etc/systemd/system/multi-user.target.wants"),
 		}
 	}
-	for _, name := range []string{labPackage, labInstalled} {
-		out["package "+name] = sh(t, "dpkg-query -W -f '${db:Status-Status}' "+name+" 2>/dev/null || true")
-	}
-	out["unit"] = sh(t, "systemctl show -P ActiveState -P UnitFileState -P InvocationID "+labUnit)
-	return out
+	return listing(t, labDir)
 }

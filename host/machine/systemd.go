@@ -93,7 +93,13 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 		_ = s.control(ctx, "reset-failed", "--", key.Name)
 		return s.control(ctx, "start", "--", key.Name)
 	}
-	return s.control(ctx, "stop", "--", key.Name)
+	if err := s.control(ctx, "stop", "--", key.Name); err != nil {
+		return err
+	}
+	// Many a program ends with an error when it is told to stop; it has not failed, and a
+	// unit that is gone would be listed as failed for good.
+	_ = s.control(ctx, "reset-failed", "--", key.Name)
+	return nil
 }
 
 // Enable says whether a unit starts with the machine.
