@@ -32,6 +32,11 @@ test: lint ## everything a change has to pass; prints how many tests there were
 	@go build -o bin/gotest ./testdata/tools/gotest
 	@MESHC_TEST_TOOLS=required bin/gotest $(GO)
 
+lab: ## boots three machines, applies the bundles of meshes/lab, and looks whether they are true (as root)
+	@host/lab/base.sh able
+	@go test -c -tags lab -o bin/lab.test ./host/lab
+	@base=$$(host/lab/base.sh); cd host/lab; MESHC_LAB_BASE="$$base" ../../bin/lab.test -test.timeout 30m
+
 lint: ## vet, staticcheck, gofumpt, and CUE's own vet and fmt
 	@go vet $(GO)
 	@go vet -tags lab ./host/...
@@ -58,8 +63,4 @@ fuzz: ## each fuzz test for FUZZTIME (10s)
 	@grep -rE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9_]+).*| \1|' | sort -u | \
 		while read -r dir name; do echo "$$dir $$name"; go test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); done
 
-lab: ## boots machines with Debian 13 here and applies a mesh to them; needs root and some minutes
-	@host/lab/base.sh able
-	@MESHC_LAB_BASE=$$(host/lab/base.sh) go test -tags lab -count=1 -v -timeout 60m ./host/lab
-
-.PHONY: help demo test lint gen golden bench fuzz lab
+.PHONY: help demo test lab lint gen golden bench fuzz
