@@ -483,9 +483,11 @@ func unassign(d day) {
 	d.apply("desk")
 	d.lab.Say("no file, no unit, no container, no package of it is left")
 	for m, gone := range map[*Machine][]string{
-		hut:  {"/etc/guestbook", "/etc/containers/systemd/guestbook.container", "/run/systemd/generator/guestbook.service"},
-		desk: {"/etc/reader", "/usr/local/lib/reader", "/etc/systemd/system/reader.service", "/etc/systemd/system/multi-user.target.wants/reader.service", "/etc/systemd/system/prometheus-node-exporter.service.d", "/run/reader",
-			"/etc/systemd/system/mesh-host.service", "/etc/systemd/system/mesh-host.timer", "/etc/systemd/system/timers.target.wants/mesh-host.timer"},
+		hut: {"/etc/guestbook", "/etc/containers/systemd/guestbook.container", "/run/systemd/generator/guestbook.service"},
+		desk: {
+			"/etc/reader", "/usr/local/lib/reader", "/etc/systemd/system/reader.service", "/etc/systemd/system/multi-user.target.wants/reader.service", "/etc/systemd/system/prometheus-node-exporter.service.d", "/run/reader",
+			"/etc/systemd/system/mesh-host.service", "/etc/systemd/system/mesh-host.timer", "/etc/systemd/system/timers.target.wants/mesh-host.timer",
+		},
 	} {
 		for _, p := range gone {
 			if out := m.Ask("ls -d %s", p); out.Code == 0 {
