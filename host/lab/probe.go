@@ -94,25 +94,57 @@ func call(to netip.Addr, kind int, ports []int) ([]int, error) {
 		if err != nil && !errors.Is(err, unix.EINPROGRESS) && !errors.Is(err, unix.ECONNREFUSED) {
 			return nil, fmt.Errorf("call %v:%d: %w", to, p, err)
 		}
-		if kind == unix.SOCK_DGRAM {
-			// What comes back is an error only, and a machine sends these slowly.
-			calls[i].Events = unix.POLLIN
-			if _, err := unix.Write(fd, []byte("?")); err != nil {
-				return nil, fmt.Errorf("send to %v:%d: %w", to, p, err)
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
 		if i%500 == 499 {
 			time.Sleep(5 * time.Millisecond) // more at once does not fit into a queue
 		}
 	}
-	return answered(calls, ports)
+	if kind == unix.SOCK_DGRAM {
+		return answeredDatagrams(calls, ports)
+	}
+	return answered(calls, ports, patience)
+}
+
+// datagrams is how often a datagram is sent: nobody else repeats one that got lost.
+const datagrams = 4
+
+// answeredDatagrams sends and waits for what comes back, which is an error only.
+func answeredDatagrams(calls []unix.PollFd, ports []int) ([]int, error) {
+	var letIn []int
+	for range datagrams {
+		for i := range calls {
+			calls[i].Events = unix.POLLIN
+			if calls[i].Fd < 0 {
+				continue
+			}
+			_, err := unix.Write(int(calls[i].Fd), []byte("?"))
+			if err != nil && !errors.Is(err, unix.ECONNREFUSED) {
+				return nil, fmt.Errorf("send to port %d: %w", ports[i], err)
+			}
+			if err != nil { // the answer to the one before
+				letIn = append(letIn, ports[i])
+				unix.Close(int(calls[i].Fd))
+				calls[i].Fd = -1
+			}
+			time.Sleep(20 * time.Millisecond) // a machine sends such errors slowly
+		}
+		more, err := answered(calls, ports, patience/2)
+		if err != nil {
+			return nil, err
+		}
+		letIn = append(letIn, more...)
+	}
+	return letIn, nil
 }
 
 // answered waits for what comes back.
-func answered(calls []unix.PollFd, ports []int) ([]int, error) {
+func answered(calls []unix.PollFd, ports []int, patience time.Duration) ([]int, error) {
 	var letIn []int
-	open := len(calls)
+	open := 0
+	for _, c := range calls {
+		if c.Fd >= 0 {
+			open++
+		}
+	}
 	for end := time.Now().Add(patience); open > 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if _, err := unix.Poll(calls, 100); err != nil && !errors.Is(err, unix.EINTR) {
 			return nil, err
