@@ -90,24 +90,11 @@ func (c *CUE) Interface(m *load.Module, in Inputs) (*Interface, diag.List) {
 	if k.ds.HasErrors() {
 		return nil, k.ds
 	}
-	in.Ports, in.Addresses, in.Bindings, in.Secrets, in.Needs, in.Consumers = nil, nil, nil, nil, nil, nil
-	key := in.key(m, k.exchange, "interface")
-	if i, ok := c.interfaces.get(key); ok {
-		return i, nil
-	}
-	if ds := c.checkSettings(k, in); ds.HasErrors() {
-		return nil, ds
-	}
-	v := c.fill(k.value, in, placed)
-	i, ds := readInterface(k, v, in)
-	c.keep(i, k, in)
-	if !ds.HasErrors() {
-		c.interfaces.put(key, i)
-	}
-	return i, ds
+	in.Ports, in.Bindings, in.Secrets, in.Needs = nil, nil, nil, nil
+	return c.ask(&c.interfaces, "interface", k, in, c.checkSettings)
 }
 
-// Exchange implements Evaluator.
+// Exchange implements Evaluator. Settings were checked when the interface was asked for.
 func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 	k := c.compiled(m)
 	if k.ds.HasErrors() {
@@ -116,16 +103,24 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 	if !slices.ContainsFunc(k.exchange, later) {
 		return c.Interface(m, in)
 	}
-	key := in.key(m, k.exchange, "exchange")
-	if i, ok := c.exchanges.get(key); ok {
+	return c.ask(&c.exchanges, "exchange", k, in, func(*compiled, Inputs) diag.List { return nil })
+}
+
+// ask gives a kept interface, or fills the module and reads it. What only resources may
+// read is left out. Answers with faults are not kept: the places of settings differ.
+func (c *CUE) ask(answers *kept[*Interface], question string, k *compiled, in Inputs, check func(*compiled, Inputs) diag.List) (*Interface, diag.List) {
+	in.Addresses, in.Consumers = nil, nil
+	key := in.key(k.module, k.exchange, question)
+	if i, ok := answers.get(key); ok {
 		return i, nil
 	}
-	in.Addresses, in.Consumers = nil, nil
-	v := c.fill(k.value, in, placed)
-	i, ds := readInterface(k, v, in)
+	if ds := check(k, in); ds.HasErrors() {
+		return nil, ds
+	}
+	i, ds := readInterface(k, c.fill(k.value, in, placed), in)
 	c.keep(i, k, in)
 	if !ds.HasErrors() {
-		c.exchanges.put(key, i)
+		answers.put(key, i)
 	}
 	return i, ds
 }
