@@ -28,8 +28,8 @@ type run struct {
 	// seen is how things were before anything was touched.
 	seen    map[machine.Key]machine.Condition
 	touched bool
-	reread  bool            // a unit's text changed, and systemd does not know yet
-	enabled map[string]bool // units for which that was changed ahead
+	reread  bool              // a unit's text changed, and systemd does not know yet
+	enabled map[string]string // units for which that was changed ahead, and how
 	tried   map[string]error
 	hasTry  bool
 }
@@ -43,6 +43,7 @@ func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, 
 		return Report{}, err
 	}
 	defer unlock()
+	ctx = machine.Hiding(ctx, o.hide)
 	r, err := h.newRun(o, tell)
 	if err != nil {
 		return Report{}, err
@@ -68,7 +69,7 @@ func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
 	}
 	r := &run{
 		host: h, opened: o, state: st, tell: tell, wishes: wishes(o.Declaration),
-		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, enabled: map[string]bool{}, seen: map[machine.Key]machine.Condition{},
+		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, enabled: map[string]string{}, seen: map[machine.Key]machine.Condition{},
 		report: Report{
 			Mesh: o.Mesh, Node: o.Node, Bundle: o.Digest().String(), Commit: o.Provenance.Commit,
 			Serial: o.Provenance.Serial, Signer: o.Signer, Events: []Event{},

@@ -21,6 +21,7 @@ func (h *Host) Check(ctx context.Context, o *Opened) (Report, error) {
 		return Report{}, err
 	}
 	r.dry = true
+	ctx = machine.Hiding(ctx, o.hide)
 	for _, do := range []func(context.Context) error{r.preflight, r.withdraw, r.remember, r.makeThings, r.makeUnits} {
 		if err := do(ctx); err != nil {
 			return r.report, err

@@ -107,12 +107,13 @@ func (r *run) enableUnits(ctx context.Context) error {
 	}
 	for _, w := range wanted {
 		on := w.item.(*bundle.Unit).Enabled
-		if c := is[w.key.Name]; c.Enabled == on || c.Generated || c.Absent {
+		c := is[w.key.Name]
+		if c.Enabled == on && !c.Stale || c.Generated || c.Absent {
 			continue
 		}
 		step("enable " + w.key.String())
 		if r.host.Machine.Units.Enable(ctx, w.key.Name, on) == nil {
-			r.enabled[w.key.Name], r.reread, r.touched = true, true, true
+			r.enabled[w.key.Name], r.reread, r.touched = enabledWord(c, on), true, true
 		}
 	}
 	return nil
@@ -178,7 +179,7 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 		now[id] = r.digestOf(id)
 	}
 	restart, reload := changed(u.RestartOn, w.thing.Seen, now), changed(u.ReloadOn, w.thing.Seen, now)
-	meets := is.Meets(machine.Unit, want.Condition) && !r.enabled[w.key.Name]
+	meets := is.Meets(machine.Unit, want.Condition) && r.enabled[w.key.Name] == ""
 	act := is.Running && want.Running && len(restart)+len(reload) > 0
 	if meets && !act {
 		r.unitDone(w, is, now)
@@ -196,8 +197,8 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 			step("made " + w.key.String())
 		}
 		verb, why := unitVerb(is, want.Condition)
-		if r.enabled[w.key.Name] {
-			why = enabledWord(want.Enabled)
+		if ahead := r.enabled[w.key.Name]; ahead != "" {
+			why = ahead
 		}
 		r.say(verb, w.key, w.id(), why)
 	}
@@ -265,8 +266,8 @@ func changed(ids []bundle.ID, seen, now map[bundle.ID]string) []bundle.ID {
 
 func unitVerb(is, want machine.Condition) (Verb, string) {
 	enabled := ""
-	if !is.Generated && is.Enabled != want.Enabled {
-		enabled = enabledWord(want.Enabled)
+	if !is.Generated && (is.Enabled != want.Enabled || is.Stale) {
+		enabled = enabledWord(is, want.Enabled)
 	}
 	switch {
 	case is.Running == want.Running:
@@ -277,8 +278,11 @@ func unitVerb(is, want machine.Condition) (Verb, string) {
 	return Stopped, enabled
 }
 
-func enabledWord(on bool) string {
-	if on {
+func enabledWord(is machine.Condition, on bool) string {
+	switch {
+	case on && is.Enabled:
+		return "enabled at boot as its text now says"
+	case on:
 		return "enabled at boot"
 	}
 	return "not enabled at boot any more"

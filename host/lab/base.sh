@@ -15,7 +15,8 @@ suite=trixie
 mirror=${MESHC_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 cache=${MESHC_LAB_CACHE:-/var/cache/meshc-test/lab}
 include=systemd,systemd-sysv,dbus,iproute2,iputils-ping,procps,nftables,podman,wireguard-go,wireguard-tools,busybox-static
-packages="postgresql-17 prometheus-node-exporter"
+packages="postgresql-17 prometheus-node-exporter curl"
+space=2000 # MB, of the base and what three machines write
 
 say() { echo "lab: $*" >&2; }
 
@@ -36,6 +37,14 @@ able() {
 		say "namespaces with a cgroup2 cannot be made here: $why"
 		return 1
 	fi
+	mkdir -p "$cache"
+	for at in "$cache" /var/tmp; do
+		free=$(($(stat -f -c '%a * %S' "$at") / 1048576))
+		if [ "$free" -lt "$space" ]; then
+			say "$at has $free MB left, and a lab takes $space"
+			return 1
+		fi
+	done
 }
 
 # tools installs the programs that the lab itself runs.
@@ -47,18 +56,18 @@ tools() {
 	[ -n "$missing" ] || return 0
 	say "installing$missing"
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get -o DPkg::Lock::Timeout=300 update -qq >&2
+	apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 update -qq >&2
 	# shellcheck disable=SC2086 # a list of packages
-	apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends $missing >/dev/null
+	apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 install -qq -y --no-install-recommends $missing >/dev/null
 }
 
 # repository downloads the packages with all that they depend on into the base, and
 # writes the index that apt reads (repository formats: sources.list(5), deb822(5)).
 repository() {
-	chroot "$1" apt-get update -qq
+	chroot "$1" apt-get -o Acquire::Retries=3 update -qq
 	mkdir -p "$1/srv/packages/partial"
 	# shellcheck disable=SC2086 # a list of packages
-	chroot "$1" apt-get install -qq -y --download-only --no-install-recommends -o Dir::Cache::archives=/srv/packages $packages
+	chroot "$1" apt-get install -qq -y --download-only --no-install-recommends -o Acquire::Retries=3 -o Dir::Cache::archives=/srv/packages $packages
 	rm -rf "$1/srv/packages/partial" "$1/srv/packages/lock"
 	# shellcheck disable=SC2016 # the shell inside expands it
 	chroot "$1" sh -euc 'cd /srv/packages
@@ -86,6 +95,15 @@ settle() {
 	printf '[containers]\npids_limit=0\nkeyring=false\n' >"$1/etc/containers/containers.conf"
 }
 
+# fill makes a base in a folder. It is a process of its own, which ends at the first
+# command that fails; a function whose caller asks how it went does not.
+fill() {
+	rm -rf "$1"
+	debootstrap --variant=minbase --include="$include" "$suite" "$1" "$mirror"
+	repository "$1"
+	settle "$1"
+}
+
 base() {
 	name=$suite-$(sha256sum "$0" | cut -c1-12)
 	mkdir -p "$cache"
@@ -100,13 +118,12 @@ base() {
 		making=$cache/making.$$
 		trap 'rm -rf "$making"' EXIT
 		trap 'exit 1' INT TERM HUP
-		if ! { debootstrap --variant=minbase --include="$include" "$suite" "$making" "$mirror" &&
-			repository "$making"; } >"$cache/log" 2>&1; then
+		# A mirror that once did not answer is no fault of anybody's.
+		if ! "$0" fill "$making" >"$cache/log" 2>&1 && ! "$0" fill "$making" >"$cache/log" 2>&1; then
 			tail -n 20 "$cache/log" >&2
-			say "debootstrap failed; all that it said is in $cache/log"
+			say "debootstrap failed twice; all that it said is in $cache/log"
 			return 1
 		fi
-		settle "$making"
 		mv "$making" "$cache/$name"
 	fi
 	echo "$cache/$name"
@@ -114,6 +131,7 @@ base() {
 
 case "${1-}" in
 able) able ;;
+fill) fill "$2" ;;
 "")
 	able
 	tools

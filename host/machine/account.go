@@ -427,7 +427,7 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 	}
 	out, err := run(ctx, command, append(args, "--", name)...)
 	if err != nil {
-		return failed(command, out, err)
+		return failed(ctx, command, out, err)
 	}
 	return nil
 }

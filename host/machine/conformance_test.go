@@ -91,6 +91,55 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// HST-4: a unit that is enabled follows its text: where that asks for other links than
+// there are, it is not as it is to be, and making it so leaves no link of before.
+func TestUnitFollowsItsText(t *testing.T) {
+	m, dir := newTree(t)
+	unitFollowsItsText(t, m, dir)
+}
+
+func unitFollowsItsText(t *testing.T, m *Machine, dir string) {
+	t.Helper()
+	ctx := context.Background()
+	at := filepath.Join(dir, "etc/systemd/system")
+	key, want := Key{Kind: Unit, Name: "follows.service"}, Want{Condition: Condition{Enabled: true}}
+	for i, c := range []struct{ install, link string }{
+		{"WantedBy=multi-user.target", "multi-user.target.wants/follows.service"},
+		{"WantedBy=timers.target", "timers.target.wants/follows.service"},
+		{"RequiredBy=timers.target", "timers.target.requires/follows.service"},
+		{"Alias=other.service", "other.service"},
+		{"UpheldBy=timers.target", "timers.target.upholds/follows.service"},
+	} {
+		text := "[Service]\nType=oneshot\nExecStart=/bin/true\n[Install]\n" + c.install + "\n"
+		if err := errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, key.Name), []byte(text), 0o644), m.Units.Reread(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		if is, err := m.Units.Look(ctx, key); err != nil || is.Meets(Unit, want.Condition) || is.Stale != (i > 0) {
+			t.Errorf("with %s it is %+v before it was enabled for that (%v)", c.install, is, err)
+		}
+		if err := errors.Join(m.Units.Make(ctx, key, want), m.Units.Reread(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		if is, err := m.Units.Look(ctx, key); err != nil || !is.Meets(Unit, want.Condition) {
+			t.Errorf("with %s it is %+v (%v)", c.install, is, err)
+		}
+		var links []string
+		err := filepath.WalkDir(at, func(p string, e os.DirEntry, err error) error {
+			if err == nil && e.Type()&os.ModeSymlink != 0 && (e.Name() == key.Name || e.Name() == "other.service") {
+				rel, _ := filepath.Rel(at, p)
+				links = append(links, rel)
+			}
+			return err
+		})
+		if err != nil || len(links) != 1 || links[0] != c.link {
+			t.Errorf("with %s the links are %q, want %s (%v)", c.install, links, c.link, err)
+		}
+	}
+	if err := m.Units.Make(ctx, key, Want{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // conforms runs the suite, each case on what open gives: a machine, and how it is now.
 func conforms(t *testing.T, cases map[string]conformance, open func(*testing.T, Key) (*Machine, func() map[string]string)) {
 	for name, c := range cases {

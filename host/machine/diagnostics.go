@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -32,8 +33,8 @@ func validatorMissing(name string) error {
 	return fmt.Errorf("the command that has to accept the new content, %s, is not there", name)
 }
 
-func notAccepted(name, output string, err error) error {
-	return fmt.Errorf("%s does not accept the new content, and the old one stays (%w): %s", name, err, shorten(output))
+func notAccepted(ctx context.Context, name, output string, err error) error {
+	return fmt.Errorf("%s does not accept the new content, and the old one stays (%w): %s", name, err, shorten(ctx, output))
 }
 
 func damagedBlock(p, marker, why string) error {
@@ -48,13 +49,14 @@ func otherUID(name string, is, want int) error {
 	return fmt.Errorf("user %s has number %d here, not %d; files belong to that number, so it is not changed", name, is, want)
 }
 
-func failed(command, output string, err error) error {
-	return fmt.Errorf("%s: %w: %s", command, err, shorten(output))
+func failed(ctx context.Context, command, output string, err error) error {
+	return fmt.Errorf("%s: %w: %s", command, err, shorten(ctx, output))
 }
 
-// shorten keeps the end of a program's output, where the reason usually stands.
-func shorten(s string) string {
-	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+// shorten keeps the end of a program's output, where the reason usually stands. Secrets
+// are taken out first: half of one is as bad.
+func shorten(ctx context.Context, s string) string {
+	lines := strings.FieldsFunc(hidden(ctx, s), func(r rune) bool { return r == '\n' || r == '\r' })
 	if len(lines) > 5 {
 		lines = lines[len(lines)-5:]
 	}

@@ -149,7 +149,7 @@ func (b *Files) validate(ctx context.Context, at place, p string, want Want) err
 	if want.Quiet {
 		out = "its output is not shown, because the file holds a secret"
 	}
-	return notAccepted(args[0], out, err)
+	return notAccepted(ctx, args[0], out, err)
 }
 
 // hasProgram says whether a program is on the machine that the root is of.

@@ -70,9 +70,9 @@ type Condition struct {
 	Shell  string `json:"shell,omitempty"`
 	System bool   `json:"system,omitempty"`
 
-	// Of units. One that a generator makes is enabled by its text, not by us. In a
-	// tree, Links are the links that enable it, and Stale says that they are not
-	// those that its text asks for.
+	// Of units. One that a generator makes is enabled by its text, not by us. Stale is
+	// one that is enabled by other links than its text asks for; in a tree, Links are
+	// those that enable it.
 	Enabled   bool `json:"enabled,omitempty"`
 	Running   bool `json:"running,omitempty"`
 	Generated bool `json:"generated,omitempty"`
@@ -91,7 +91,7 @@ func (is Condition) Meets(kind Kind, want Condition) bool {
 		case want.Links != "":
 			return is.Links == want.Links
 		}
-		return is.Generated || is.Enabled == want.Enabled && !(is.Stale && is.Enabled)
+		return is.Generated || is.Enabled == want.Enabled && !is.Stale
 	}
 	if is.Absent || want.Absent {
 		return is.Absent == want.Absent
@@ -178,7 +178,7 @@ func Live() (*Machine, error) {
 	m.IsLive = true
 	m.users = &liveUsers{m.Accounts}
 	m.Packages = &apt{&dpkg{root: root}}
-	m.Units = systemd{}
+	m.Units = systemd{root}
 	return m, nil
 }
 

@@ -45,6 +45,14 @@ func TestConformanceOnAMachine(t *testing.T) {
 		t.Cleanup(func() { m.Close() })
 		return m, func() map[string]string { return machineListing(t, key) }
 	})
+	t.Run("unit, its text changes", func(t *testing.T) {
+		m, err := Live()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		unitFollowsItsText(t, m, "/")
+	})
 }
 
 func sh(t *testing.T, script string) string {

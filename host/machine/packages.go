@@ -155,7 +155,7 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 	}
 	// A dpkg that was cut short has to finish first, or apt refuses everything.
 	if out, err := runWith(ctx, env, nil, "dpkg", "--configure", "-a", "--force-confold"); err != nil {
-		return failed("dpkg --configure -a", out, err)
+		return failed(ctx, "dpkg --configure -a", out, err)
 	}
 	args := []string{
 		"-y", "-q", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Options::=--force-confdef",
@@ -173,11 +173,11 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 			if err == nil {
 				return nil
 			}
-			return failed("apt-get install", out, err)
+			return failed(ctx, "apt-get install", out, err)
 		}
 	}
 	if err != nil {
-		return failed("apt-get install", out, err)
+		return failed(ctx, "apt-get install", out, err)
 	}
 	return nil
 }

@@ -18,6 +18,21 @@ var environment = []string{
 	"PATH=" + strings.Join(programDirs, ":"), "LC_ALL=C.UTF-8", "HOME=/root",
 }
 
+type hideKey struct{}
+
+// Hiding is a context in which the words of programs go through hide before anybody
+// is told them: a program may repeat a secret that it has read (HST-9).
+func Hiding(ctx context.Context, hide func(string) string) context.Context {
+	return context.WithValue(ctx, hideKey{}, hide)
+}
+
+func hidden(ctx context.Context, s string) string {
+	if hide, ok := ctx.Value(hideKey{}).(func(string) string); ok && s != "" {
+		return hide(s)
+	}
+	return s
+}
+
 // run runs a program and gives what it says.
 func run(ctx context.Context, name string, args ...string) (string, error) {
 	return runWith(ctx, nil, nil, name, args...)
@@ -43,6 +58,9 @@ func runWith(ctx context.Context, env []string, line func(string), name string, 
 	cmd.Env = append(append([]string{}, environment...), env...)
 	cmd.WaitDelay = 5 * time.Second
 	var out bytes.Buffer
+	if tell := line; tell != nil {
+		line = func(s string) { tell(hidden(ctx, s)) }
+	}
 	cmd.Stdout = &lines{out: &out, tell: line}
 	cmd.Stderr = cmd.Stdout
 	err := cmd.Run()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -13,7 +14,7 @@ import (
 )
 
 // systemd is the backend of units on a machine that runs, through systemctl.
-type systemd struct{}
+type systemd struct{ root *Root }
 
 // startTime is as long as a unit may take to start or stop; systemd's own limit is
 // 90 s unless the unit says otherwise.
@@ -26,11 +27,11 @@ func (s systemd) Look(ctx context.Context, key Key) (Condition, error) {
 }
 
 // LookAll asks systemd about several units in one go.
-func (systemd) LookAll(ctx context.Context, names []string) (map[string]Condition, error) {
+func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condition, error) {
 	args := []string{"show", "--property=LoadState,ActiveState,UnitFileState,Type,Result,ExecMainExitTimestampMonotonic,FragmentPath", "--"}
 	out, err := run(ctx, "systemctl", append(args, names...)...)
 	if err != nil {
-		return nil, failed("systemctl show", out, err)
+		return nil, failed(ctx, "systemctl show", out, err)
 	}
 	answers := strings.Split(out, "\n\n")
 	if len(answers) != len(names) {
@@ -38,9 +39,34 @@ func (systemd) LookAll(ctx context.Context, names []string) (map[string]Conditio
 	}
 	all := make(map[string]Condition, len(names))
 	for i, name := range names {
-		all[name] = unitCondition(answers[i])
+		c := unitCondition(answers[i])
+		if c.Enabled {
+			if c.Stale, err = s.stale(name); err != nil {
+				return nil, err
+			}
+		}
+		all[name] = c
 	}
 	return all, nil
+}
+
+// stale says whether a unit is enabled by other links than its text asks for, which
+// systemd does not tell. It is known of texts that are in the place of ours; what an
+// instance of a template, or a word that systemd replaces, asks for is not.
+func (s systemd) stale(name string) (bool, error) {
+	text, err := s.root.ReadFile(unitDirs[0] + "/" + name)
+	if errors.Is(err, fs.ErrNotExist) || strings.Contains(name, "@") {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, install, _ := strings.Cut(string(text), "[Install]")
+	if strings.Contains(install, "%") {
+		return false, nil
+	}
+	links, err := linksOf(s.root, name)
+	return stale(name, string(text), links), err
 }
 
 // unitCondition reads one unit's properties. A oneshot unit that has done its work
@@ -79,7 +105,7 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 	if err != nil {
 		return err
 	}
-	if is.Enabled != want.Enabled && !is.Generated {
+	if (is.Enabled != want.Enabled || is.Stale) && !is.Generated {
 		if err := s.Enable(ctx, key.Name, want.Enabled); err != nil && (want.Enabled || want.Running) {
 			return err
 		}
@@ -102,11 +128,12 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 	return nil
 }
 
-// Enable says whether a unit starts with the machine.
+// Enable says whether a unit starts with the machine: by exactly the links that its
+// text asks for, or none.
 func (s systemd) Enable(ctx context.Context, name string, on bool) error {
 	verb := "disable"
 	if on {
-		verb = "enable"
+		verb = "reenable"
 	}
 	return s.control(ctx, verb, "--no-reload", "--", name)
 }
@@ -134,7 +161,7 @@ func (systemd) control(ctx context.Context, args ...string) error {
 		if len(args) > 1 {
 			verb += " " + args[len(args)-1]
 		}
-		return failed("systemctl "+verb, out, err)
+		return failed(ctx, "systemctl "+verb, out, err)
 	}
 	return nil
 }
@@ -171,14 +198,14 @@ func (systemd) Try(ctx context.Context, files map[string][]byte) (map[string]err
 	defer cancel()
 	out, err := runWith(ctx, []string{"QUADLET_UNIT_DIRS=" + dir}, nil, generator, "--dryrun")
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return nil, failed(generator, out, err)
+		return nil, failed(ctx, generator, out, err)
 	}
-	return refusedQuadlets(out, files), nil
+	return refusedQuadlets(ctx, out, files), nil
 }
 
 // refusedQuadlets reads what the generator says about each file: that it could not
 // be converted, or that it has a key that is not known.
-func refusedQuadlets(out string, files map[string][]byte) map[string]error {
+func refusedQuadlets(ctx context.Context, out string, files map[string][]byte) map[string]error {
 	refused := map[string]error{}
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
@@ -192,7 +219,7 @@ func refusedQuadlets(out string, files map[string][]byte) map[string]error {
 		}
 		for p := range files {
 			if strings.Contains(said, path.Base(p)) {
-				refused[p] = fmt.Errorf("the generator of podman does not accept it, and the old one stays: %s", shorten(said))
+				refused[p] = fmt.Errorf("the generator of podman does not accept it, and the old one stays: %s", shorten(ctx, said))
 			}
 		}
 	}

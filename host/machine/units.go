@@ -85,6 +85,8 @@ func installLinks(name, text string) []string {
 				links = append(links, unitDirs[0]+"/"+v+".wants/"+name)
 			case "RequiredBy":
 				links = append(links, unitDirs[0]+"/"+v+".requires/"+name)
+			case "UpheldBy":
+				links = append(links, unitDirs[0]+"/"+v+".upholds/"+name)
 			case "Alias":
 				links = append(links, unitDirs[0]+"/"+v)
 			}
@@ -94,17 +96,17 @@ func installLinks(name, text string) []string {
 	return slices.Compact(links)
 }
 
-// links are those that enable a unit now: of its name below a target, or to its name.
+// linksOf are those that enable a unit now: of its name below a target, or to its name.
 // Each is written with where it leads, so that it can be made again.
-func (b *treeUnits) links(name string) ([]string, error) {
+func linksOf(root *Root, name string) ([]string, error) {
 	var out []string
-	entries, err := b.root.ReadDir(unitDirs[0])
+	entries, err := root.ReadDir(unitDirs[0])
 	for _, e := range entries {
 		p, alias := unitDirs[0]+"/"+e, true
-		if ext := path.Ext(e); ext == ".wants" || ext == ".requires" {
+		if ext := path.Ext(e); ext == ".wants" || ext == ".requires" || ext == ".upholds" {
 			p, alias = p+"/"+name, false
 		}
-		is, err := (&Files{root: b.root}).Look(context.Background(), Key{Kind: File, Name: p})
+		is, err := (&Files{root: root}).Look(context.Background(), Key{Kind: File, Name: p})
 		if err != nil || is.Target == "" || alias && path.Base(is.Target) != name {
 			continue
 		}
@@ -116,6 +118,15 @@ func (b *treeUnits) links(name string) ([]string, error) {
 
 const arrow = " -> "
 
+// stale says whether links are not those that a unit's text asks for.
+func stale(name, text string, links []string) bool {
+	at := make([]string, len(links))
+	for i, l := range links {
+		at[i], _, _ = strings.Cut(l, arrow)
+	}
+	return !slices.Equal(at, installLinks(name, text))
+}
+
 // Look says whether the unit is enabled and is to run.
 func (b *treeUnits) Look(_ context.Context, key Key) (Condition, error) {
 	r, err := b.record.read()
@@ -126,18 +137,14 @@ func (b *treeUnits) Look(_ context.Context, key Key) (Condition, error) {
 	if err != nil {
 		return Condition{}, err
 	}
-	links, err := b.links(key.Name)
+	links, err := linksOf(b.root, key.Name)
 	if err != nil {
 		return Condition{}, err
 	}
-	var at []string
-	for _, l := range links {
-		from, _, _ := strings.Cut(l, arrow)
-		at = append(at, from)
-	}
+	enabled := len(links) > 0 || r.Enabled[key.Name]
 	return Condition{
-		Running: r.Running[key.Name], Enabled: len(links) > 0 || r.Enabled[key.Name], Generated: generated,
-		Links: strings.Join(links, "\n"), Stale: !slices.Equal(at, installLinks(key.Name, text)),
+		Running: r.Running[key.Name], Enabled: enabled, Generated: generated,
+		Links: strings.Join(links, "\n"), Stale: enabled && stale(key.Name, text, links),
 	}, nil
 }
 
@@ -174,7 +181,7 @@ func (b *treeUnits) Make(ctx context.Context, key Key, want Want) error {
 			next[l] = b.where(key.Name)
 		}
 	}
-	links, err := b.links(key.Name)
+	links, err := linksOf(b.root, key.Name)
 	if err != nil {
 		return err
 	}

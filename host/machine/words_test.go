@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -37,7 +39,7 @@ quadlet-generator[10]: converting "b.container": unsupported key 'Frob' in group
 ---a.service---
 ExecStart=/usr/bin/podman run --error c.network
 quadlet-generator[10]: processing encountered some errors`
-	refused := refusedQuadlets(said, files)
+	refused := refusedQuadlets(t.Context(), said, files)
 	if len(refused) != 1 || refused[QuadletDir+"/b.container"] == nil {
 		t.Errorf("got %v", refused)
 	}
@@ -58,7 +60,27 @@ func TestQuadletUnit(t *testing.T) {
 
 // What a program says is cut to its end, where the reason stands.
 func TestShorten(t *testing.T) {
-	if got := shorten("1\n2\n3\n4\n5\n\n6\n7"); got != "3; 4; 5; 6; 7" {
+	if got := shorten(t.Context(), "1\n2\n3\n4\n5\n\n6\n7"); got != "3; 4; 5; 6; 7" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// HST-9: what a program says goes through the context's hide before it is cut short or told.
+func TestHiding(t *testing.T) {
+	secret := strings.Repeat("s3cret", 200)
+	ctx := Hiding(t.Context(), func(s string) string { return strings.ReplaceAll(s, secret, "(secret)") })
+	var told []string
+	out, err := runWith(ctx, nil, func(line string) { told = append(told, line) }, "sh", "-c", "echo it says "+secret+"; exit 1")
+	if err == nil {
+		t.Fatal("it succeeded")
+	}
+	quadlet := refusedQuadlets(ctx, "quadlet-generator[1]: error in a.container: "+secret, map[string][]byte{"/a.container": nil})
+	for what, text := range map[string]string{
+		"an error": failed(ctx, "sh", out, err).Error(), "a validator's": notAccepted(ctx, "sh", out, err).Error(),
+		"progress": strings.Join(told, "\n"), "the generator's": fmt.Sprint(quadlet["/a.container"]),
+	} {
+		if strings.Contains(text, "s3cret") || !strings.Contains(text, "(secret)") {
+			t.Errorf("%s: %s", what, text)
+		}
 	}
 }
