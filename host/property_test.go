@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
 )
 
@@ -153,5 +154,14 @@ func noFailures(t *testing.T, r Report) {
 		if e.Verb == Failed || e.Verb == Skipped {
 			t.Errorf("%s", e)
 		}
+	}
+}
+
+// HST-3: what a unit remembers of a thing is the same to the next mesh-host, which knows
+// more of things than this one: no machine restarts everything because of an upgrade.
+func TestDigestStays(t *testing.T) {
+	c := machine.Condition{Mode: 0o640, UID: 7, GID: 8, Sum: "abc"}
+	if got := digest(c, "2"); got != "602102e85e990779" {
+		t.Errorf("the digest of %+v has become %s", c, got)
 	}
 }

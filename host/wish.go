@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -236,9 +237,15 @@ func sumOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// digest is what a unit remembers of a thing that it restarts on.
+// digest is what a unit remembers of a thing that it restarts on. It is made of what is
+// so of the thing and leaves out what is not, so that a later mesh-host, which knows
+// more of things, makes the same of the same and restarts nothing.
 func digest(c machine.Condition, generations string) string {
-	return sumOf(fmt.Appendf(nil, "%+v %s", c, generations))[:16]
+	what, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // it has strings, numbers and booleans only
+	}
+	return sumOf(append(what, generations...))[:16]
 }
 
 // look says how a thing is. What was seen before anything was changed is seen once.

@@ -92,10 +92,21 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		verb = Removed
 	}
 	if !t.Implied {
-		r.say(verb, t.Key, t.ID, "not declared any more")
+		r.say(verb, t.Key, t.ID, "not declared any more"+r.remains(ctx, t))
 	}
 	r.drop(t)
 	return nil
+}
+
+// remains says what is left of a package that was removed.
+func (r *run) remains(ctx context.Context, t *thing) string {
+	if t.Kind != machine.Package || r.dry {
+		return ""
+	}
+	if is, err := r.look(ctx, t.Key); err != nil || !is.Remains {
+		return ""
+	}
+	return "; its configuration files stay until `apt-get purge " + t.Name + "`"
 }
 
 // stay keeps a thing that holds data. It is said once.

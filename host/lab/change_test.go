@@ -4,6 +4,8 @@ package lab
 
 import (
 	"maps"
+	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -56,6 +58,47 @@ func change(d day) {
 	d.must(desk.Sh("cat /run/reader/page"), 0)
 }
 
+// How desk is told to fetch its bundle, and where that lies then. The router serves what
+// CI would publish.
+const (
+	published = "/var/lib/bundles/desk.tar"
+	fetches   = `settings: "mesh-host": {every: "1h", bundle: "` + published + `", url: "http://192.0.2.1:8000/desk.tar"}`
+)
+
+// publish puts the bundles where machines fetch them, and serves them until stop is called.
+func (d day) publish() (stop func()) {
+	d.Helper()
+	d.must(d.lab.Sh(d.mesh, "meshc build --locked --archive -o ../published"), 0)
+	listen, err := net.Listen("tcp", "192.0.2.1:8000")
+	d.check(err)
+	d.lab.Say("../published is served at http://%s/", listen.Addr())
+	server := &http.Server{Handler: http.FileServer(http.Dir(filepath.Join(d.lab.Dir, "published")))}
+	go func() { _ = server.Serve(listen) }()
+	return func() { _ = server.Close() }
+}
+
+// HST-3: a machine that fetches its bundle takes the one that is published; where there
+// is none to be had, it stays as it is and says so.
+func fetch(d day) {
+	desk := d.lab.Machine("desk")
+	d.set(`settings: "mesh-host": every: "1h"`, fetches)
+	d.commit("desk fetches its bundle")
+	d.deliver("desk")
+	d.lab.Say("desk is told how by the last bundle that is brought to it")
+	d.must(desk.Sh("systemctl start mesh-host.service && systemctl cat mesh-host.service | grep Exec"), 0)
+	d.lab.Say("while nobody serves it")
+	if r := desk.Sh("systemctl start mesh-host.service; journalctl -b -u mesh-host.service --no-pager -o cat -n 5"); !strings.Contains(r.Out, "curl: (7)") {
+		d.Errorf("nothing is said of the server that is not there:\n%s", r.Out)
+	}
+	stop := d.publish()
+	defer stop()
+	d.must(desk.Sh("systemctl start mesh-host.service && journalctl -b -u mesh-host.service --no-pager -o cat -n 4 && ls -l /var/lib/bundles"), 0)
+	d.has(d.must(desk.Sh("mesh-host status"), 0), "desk of mesh lab: bundle")
+	if out := d.must(desk.Sh("mesh-host apply %s", published), 0); !strings.Contains(out, "nothing to do") {
+		d.Errorf("what was fetched was not applied: %s", out)
+	}
+}
+
 // HST-4: what is not declared any more is taken away, and data stays.
 func unassign(d day) {
 	hut, desk := d.lab.Machine("hut"), d.lab.Machine("desk")
@@ -66,23 +109,25 @@ func unassign(d day) {
 	d.set("\t\treader: {}\n", "")
 	d.set("\t\t\"node-exporter\": {}\n", "")
 	d.set("\t\t\"mesh-host\": {}\n", "")
-	d.set("\tsettings: \"mesh-host\": every: \"1h\"\n", "")
+	d.set("\t"+fetches+"\n", "")
 	d.must(d.lab.Sh(d.mesh, "meshc diff"), 0)
 	d.must(d.lab.Sh(d.mesh, "meshc lock && git add . && git commit -q -m 'no guestbook' && meshc build --locked"), 0)
-	for _, n := range names {
-		d.deliver(n)
-	}
+	d.deliver("gate")
+	d.deliver("hut")
+	stop := d.publish()
+	defer stop()
 	d.apply("gate")
 	d.apply("hut")
 	d.lab.Say("desk takes its own, and with it the unit away that it is just run by")
-	d.must(desk.Sh("systemctl start mesh-host.service; journalctl -b -u mesh-host.service --no-pager -o cat -n 15"), 0)
-	d.apply("desk")
-	d.lab.Say("no file, no unit, no container, no package of it is left")
+	d.has(d.must(desk.Sh("systemctl start mesh-host.service; journalctl -b -u mesh-host.service --no-pager -o cat -n 17"), 0),
+		"removed package prometheus-node-exporter (node-exporter/package.exporter): not declared any more; its configuration files stay until `apt-get purge prometheus-node-exporter`")
+	d.applyFrom("desk", published)
+	d.lab.Say("no file, no unit, no container of it is left, and of its package what dpkg keeps")
 	for m, gone := range map[*Machine][]string{
 		hut: {"/etc/guestbook", "/etc/containers/systemd/guestbook.container", "/run/systemd/generator/guestbook.service"},
 		desk: {
 			"/etc/reader", "/usr/local/lib/reader", "/etc/systemd/system/reader.service", "/etc/systemd/system/multi-user.target.wants/reader.service", "/etc/systemd/system/prometheus-node-exporter.service.d", "/run/reader",
-			"/etc/systemd/system/mesh-host.service", "/etc/systemd/system/mesh-host.timer", "/etc/systemd/system/timers.target.wants/mesh-host.timer",
+			"/etc/systemd/system/mesh-host.service", "/etc/systemd/system/mesh-host.timer", "/etc/systemd/system/timers.target.wants/mesh-host.timer", "/usr/local/lib/mesh-host",
 		},
 	} {
 		for _, p := range gone {
@@ -94,9 +139,9 @@ func unassign(d day) {
 	if out := d.must(hut.Sh("podman ps --all --noheading"), 0); out != "" {
 		d.Errorf("a container is left: %s", out)
 	}
-	d.must(desk.Sh("dpkg-query -W -f '${db:Status-Status}\\n' prometheus-node-exporter; systemctl show -P LoadState reader.service mesh-host.timer"), 0)
-	if out := desk.Ask("dpkg-query -W -f '${db:Status-Status}' prometheus-node-exporter").Out; out == "installed" {
-		d.Error("the package is still installed")
+	d.must(desk.Sh("dpkg-query -W -f '${db:Status-Status}\\n' prometheus-node-exporter curl; systemctl show -P LoadState reader.service mesh-host.timer"), 0)
+	if out := desk.Ask("dpkg-query -W -f '${db:Status-Status}' prometheus-node-exporter curl").Out; strings.Contains(out, "installed") && !strings.Contains(out, "not-installed") {
+		d.Errorf("a package is still installed: %s", out)
 	}
 	for unit, m := range map[string]*Machine{"reader.service": desk, "prometheus-node-exporter.service": desk, "mesh-host.timer": desk, "mesh-host.service": desk, "guestbook.service": hut} {
 		if out := m.Ask("systemctl show -P LoadState %s", unit).Out; strings.TrimSpace(out) != "not-found" {

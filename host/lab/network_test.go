@@ -136,6 +136,24 @@ func services(d day) {
 	d.must(desk.Sh("cat /run/reader/page"), 0)
 }
 
+// HST-9: no secret is in an argument, in an environment, in the journal, or in a file
+// that others can read, of any program and not of mesh-host alone.
+func secrets(d day) {
+	for name, at := range map[string]string{"hut": "/etc/guestbook/database.password", "gate": "/etc/postgresql/mesh/superuser"} {
+		m := d.lab.Machine(name)
+		d.lab.Say("a copy in /tmp shows that one would be found")
+		out := d.must(m.Sh(`umask 022; cp %[1]s /tmp/copy; chmod 644 /tmp/copy
+			cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -cF -f %[1]s
+			journalctl --no-pager --all -o export | grep -caF -f %[1]s
+			{ find / -xdev -path /usr -prune -o -path /srv -prune -o -type f -perm -o=r -exec grep -alF -f %[1]s {} +
+			find /run /tmp /dev/shm /var/lib/containers -type f -perm -o=r -exec grep -alF -f %[1]s {} +; } | sort -u
+			rm /tmp/copy`, at), 0)
+		if out != "0\n0\n/tmp/copy\n" {
+			d.Errorf("%s of %s is found:\n%s", at, name, out)
+		}
+	}
+}
+
 // CMP-5: from outside, and from the mesh, a machine answers where the plan says so.
 func firewall(d day) {
 	open := map[string][]int{"gate": {d.port("gate", "postgres", "postgres")}, "hut": {d.port("hut", "guestbook", "http")}, "desk": nil}

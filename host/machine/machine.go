@@ -62,6 +62,10 @@ type Condition struct {
 	NoFile    bool `json:"no_file,omitempty"`
 	NoNewline bool `json:"no_newline,omitempty"`
 
+	// Of a package that is not there: that its configuration files are, which dpkg
+	// keeps until the package is purged.
+	Remains bool `json:"remains,omitempty"`
+
 	// Of users: group of its own, others as a sorted list with commas. A wish that
 	// is empty is met by anything, and so is a UID of 0.
 	Group  string `json:"group,omitempty"`

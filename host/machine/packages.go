@@ -18,57 +18,72 @@ import (
 type dpkg struct {
 	root *Root
 	was  string // what the file was when it was read
-	have map[string]bool
+	have map[string]packageStatus
+}
+
+type packageStatus int
+
+const (
+	notInstalled packageStatus = iota
+	configFiles                // removed, and its configuration files are still there
+	installed
+)
+
+func (s packageStatus) condition() Condition {
+	return Condition{Absent: s != installed, Remains: s == configFiles}
 }
 
 const dpkgStatus = "/var/lib/dpkg/status"
 
-// installed says whether a package is, by name or name:architecture.
-func (d *dpkg) installed(name string) (bool, error) {
+// status of a package, by name or name:architecture.
+func (d *dpkg) status(name string) (packageStatus, error) {
 	at, err := d.root.target(dpkgStatus)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return notInstalled, nil
 	}
 	if err != nil {
-		return false, err
+		return notInstalled, err
 	}
 	defer at.close()
 	st, err := at.stat()
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return notInstalled, nil
 	}
 	if err != nil {
-		return false, err
+		return notInstalled, err
 	}
 	if is := fmt.Sprint(st.Ino, st.Size, st.Mtim); is != d.was {
 		data, err := d.root.ReadFile(dpkgStatus)
 		if err != nil {
-			return false, err
+			return notInstalled, err
 		}
 		d.was, d.have = is, parseStatus(string(data))
 	}
 	return d.have[name], nil
 }
 
-// parseStatus lists the installed packages, each with and without its architecture.
-func parseStatus(status string) map[string]bool {
-	have := map[string]bool{}
+// parseStatus lists the packages that dpkg knows, each with and without its architecture.
+func parseStatus(status string) map[string]packageStatus {
+	have := map[string]packageStatus{}
 	for stanza := range strings.SplitSeq(status, "\n\n") {
 		var name, arch string
-		is := false
+		is := notInstalled
 		for line := range strings.Lines(stanza) {
 			switch key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); key {
 			case "Package":
 				name = value
 			case "Status":
-				is = strings.HasSuffix(value, " ok installed")
+				switch {
+				case strings.HasSuffix(value, " ok installed"):
+					is = installed
+				case strings.HasSuffix(value, " config-files"):
+					is = configFiles
+				}
 			case "Architecture":
 				arch = value
 			}
 		}
-		if is {
-			have[name], have[name+":"+arch] = true, true
-		}
+		have[name], have[name+":"+arch] = max(have[name], is), is
 	}
 	return have
 }
@@ -89,18 +104,18 @@ func (b *treePackages) Look(_ context.Context, key Key) (Condition, error) {
 	if present, ok := r.Packages[key.Name]; ok {
 		return Condition{Absent: !present}, nil
 	}
-	is, err := b.dpkg.installed(key.Name)
-	return Condition{Absent: !is}, err
+	is, err := b.dpkg.status(key.Name)
+	return is.condition(), err
 }
 
 // Make records the package.
 func (b *treePackages) Make(_ context.Context, key Key, want Want) error {
-	is, err := b.dpkg.installed(key.Name)
+	is, err := b.dpkg.status(key.Name)
 	if err != nil {
 		return err
 	}
 	return b.record.change(func(r *recorded) {
-		if is == !want.Absent {
+		if (is == installed) == !want.Absent {
 			delete(r.Packages, key.Name)
 		} else {
 			r.Packages[key.Name] = !want.Absent
@@ -125,8 +140,8 @@ type apt struct{ dpkg *dpkg }
 
 // Look says whether the package is installed.
 func (b *apt) Look(_ context.Context, key Key) (Condition, error) {
-	is, err := b.dpkg.installed(key.Name)
-	return Condition{Absent: !is}, err
+	is, err := b.dpkg.status(key.Name)
+	return is.condition(), err
 }
 
 // Make installs or removes one.
@@ -142,7 +157,8 @@ func (b *apt) Make(ctx context.Context, key Key, want Want) error {
 }
 
 // MakeAll does both in one transaction. A package that is removed leaves its
-// configuration and data, as `apt-get remove` does.
+// configuration files, as `apt-get remove` does: to purge it would be to let it remove
+// its data too.
 func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress func(string)) error {
 	if len(install)+len(remove) == 0 {
 		return nil

@@ -79,3 +79,42 @@ func TestAwaitUnlocked(t *testing.T) {
 		t.Errorf("with the lock free again: %v", err)
 	}
 }
+
+// What dpkg's own file says of packages: there, removed but for its configuration, held, of two architectures.
+func TestParseStatus(t *testing.T) {
+	const status = `Package: there
+Status: install ok installed
+Architecture: amd64
+Description: a line
+ Status: of the description
+
+Package: held
+Status: hold ok installed
+Architecture: all
+
+Package: gone
+Status: deinstall ok config-files
+Architecture: amd64
+
+Package: half
+Status: install reinstreq half-installed
+Architecture: amd64
+
+Package: both
+Status: install ok installed
+Architecture: amd64
+
+Package: both
+Status: deinstall ok config-files
+Architecture: i386
+`
+	have := parseStatus(status)
+	for name, want := range map[string]packageStatus{
+		"there": installed, "there:amd64": installed, "held": installed, "gone": configFiles, "half": notInstalled, "never": notInstalled,
+		"both": installed, "both:amd64": installed, "both:i386": configFiles,
+	} {
+		if have[name] != want {
+			t.Errorf("%s is %d, want %d", name, have[name], want)
+		}
+	}
+}
