@@ -39,10 +39,16 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 	}
 	all := make(map[string]Condition, len(names))
 	for i, name := range names {
-		c := unitCondition(answers[i])
-		if c.Enabled {
-			if c.Stale, err = s.stale(name); err != nil {
+		p := properties(answers[i])
+		c := unitCondition(p)
+		if c.Enabled || p["UnitFileState"] == "indirect" {
+			// "indirect" is a unit that only a name is left to which its text does not give it.
+			stale, err := s.stale(name)
+			if err != nil {
 				return nil, err
+			}
+			if stale {
+				c.Stale, c.Enabled, c.Generated = true, true, false
 			}
 		}
 		all[name] = c
@@ -66,17 +72,22 @@ func (s systemd) stale(name string) (bool, error) {
 		return false, nil
 	}
 	links, err := linksOf(s.root, name)
-	return stale(name, string(text), links), err
+	return len(links) > 0 && stale(name, string(text), links), err
 }
 
-// unitCondition reads one unit's properties. A oneshot unit that has done its work
-// counts as running, since to start it again would be to do it again.
-func unitCondition(show string) Condition {
+// properties of one unit, as systemctl shows them.
+func properties(show string) map[string]string {
 	p := map[string]string{}
 	for line := range strings.Lines(show) {
 		k, v, _ := strings.Cut(strings.TrimSpace(line), "=")
 		p[k] = v
 	}
+	return p
+}
+
+// unitCondition reads one unit's properties. A oneshot unit that has done its work
+// counts as running, since to start it again would be to do it again.
+func unitCondition(p map[string]string) Condition {
 	c := Condition{Absent: p["LoadState"] == "not-found"}
 	switch p["ActiveState"] {
 	case "active", "activating", "reloading", "refreshing":

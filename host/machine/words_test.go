@@ -20,7 +20,7 @@ func TestUnitCondition(t *testing.T) {
 		"of a quadlet":        {"LoadState=loaded\nActiveState=active\nUnitFileState=generated\n", Condition{Running: true, Generated: true}},
 		"not there":           {"LoadState=not-found\nActiveState=inactive\nUnitFileState=\n", Condition{Absent: true}},
 	} {
-		if got := unitCondition(c.show); got != c.want {
+		if got := unitCondition(properties(c.show)); got != c.want {
 			t.Errorf("%s: %+v, not %+v", name, got, c.want)
 		}
 	}
