@@ -28,15 +28,16 @@ type run struct {
 	// seen is how things were before anything was touched.
 	seen    map[machine.Key]machine.Condition
 	touched bool
-	reread  bool              // a unit's text changed, and systemd does not know yet
+	held    []*thing          // withdrawn units that could not be stopped
+	started []*wish           // units, by this run
 	enabled map[string]string // units for which that was changed ahead, and how
 	tried   map[string]error
 	hasTry  bool
 }
 
 // Apply makes the machine agree with a bundle. It tells each thing as it is done.
-// An error means that nothing was changed, or that what was done could not be
-// written down; what failed for one resource is in the report.
+// An error means that nothing was changed. What failed for one resource is in the
+// report, and so is what ended the run before it was through, such as an interrupt.
 func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, error) {
 	unlock, err := h.lock()
 	if err != nil {
@@ -53,13 +54,76 @@ func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, 
 	// ports and names may change hands. Then everything in the declaration's order,
 	// units last, so that systemd reads its files once.
 	for _, do := range []func(context.Context) error{
-		r.preflight, r.begin, r.withdraw, r.remember, r.makeThings, r.makeUnits, r.finish,
+		r.preflight, r.begin, r.withdraw, r.remember, r.makeThings, r.makeUnits,
 	} {
-		if err := do(ctx); err != nil {
-			return r.report, err
+		if err = do(ctx); err != nil {
+			break
 		}
 	}
+	if err != nil && !r.touched {
+		return r.report, err
+	}
+	r.end(err)
+	if err := r.finish(); err != nil && !r.touched {
+		return r.report, err
+	} else if err != nil {
+		r.end(err)
+	}
 	return r.report, nil
+}
+
+// end notes what ended the run before it was through.
+func (r *run) end(err error) {
+	if err != nil {
+		r.report.Ended = strings.TrimPrefix(r.report.Ended+"; "+err.Error(), "; ")
+	}
+}
+
+// stateError is that something could not be written down. Nothing more is changed
+// then: how it was found would be lost.
+type stateError struct{ error }
+
+func (e stateError) Unwrap() error { return e.error }
+
+// note writes the state down.
+func (r *run) note() error {
+	if r.dry {
+		return nil
+	}
+	if err := r.host.save(r.state); err != nil {
+		return stateError{err}
+	}
+	return nil
+}
+
+// touch comes before every change. It is written down before the first that the run
+// is not through, and before the first that systemd has to read again that it has to:
+// whoever is killed in between leaves that to the next run.
+func (r *run) touch(reread bool) error {
+	if r.touched && (r.state.Reread || !reread) {
+		return nil
+	}
+	r.state.Complete, r.state.Reread = false, r.state.Reread || reread
+	if err := r.note(); err != nil {
+		return err
+	}
+	r.touched = true
+	return nil
+}
+
+// isText says whether a thing is a text that systemd reads.
+func isText(k machine.Key) bool { return k.Kind == machine.File && machine.IsUnitText(k.Name) }
+
+// stopped is why a run goes no further: it was interrupted, or the error of a thing
+// is not that thing's alone.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if errors.As(err, &stateError{}) {
+		return err
+	}
+	return nil
 }
 
 func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
@@ -170,6 +234,9 @@ func (r *run) makeThings(ctx context.Context) error {
 		}
 		if w.thing.Found == nil {
 			if err := r.find(ctx, i); err != nil {
+				if err := stopped(ctx, err); err != nil {
+					return err
+				}
 				r.fail(w, Failed, err.Error())
 				continue
 			}
@@ -181,7 +248,11 @@ func (r *run) makeThings(ctx context.Context) error {
 			r.fail(w, Skipped, because+string(blocked)+" failed")
 			continue
 		}
-		if err := r.makeThing(ctx, w); err != nil {
+		err := r.makeThing(ctx, w)
+		if err := stopped(ctx, err); err != nil {
+			return err
+		}
+		if err != nil {
 			r.fail(w, Failed, err.Error())
 		}
 	}
@@ -208,6 +279,9 @@ func (r *run) orderBlocks() error {
 	}
 	for p, list := range markers {
 		if len(list) > 1 && !r.dry {
+			if err := r.touch(false); err != nil {
+				return err
+			}
 			if err := r.host.Machine.Blocks.Order(p, list); err != nil {
 				return err
 			}
@@ -246,7 +320,9 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 	}
 	why := difference(w, is, want.Condition)
 	if !r.dry {
-		r.touched = true
+		if err := r.touch(isText(w.key)); err != nil {
+			return err
+		}
 		step("make " + w.key.String())
 		if w.key.Kind == machine.Package {
 			err = r.makePackages(ctx, w, want.Condition)
@@ -261,7 +337,6 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 			r.done(w, is, g)
 		}
 	}
-	r.reread = r.reread || w.key.Kind == machine.File && machine.IsUnitText(w.key.Name)
 	verb := Changed
 	switch {
 	case want.Absent:
@@ -394,7 +469,7 @@ func orNone(s string) string {
 }
 
 // finish writes down what was done.
-func (r *run) finish(context.Context) error {
+func (r *run) finish() error {
 	st, o := r.state, r.opened
 	st.Mesh, st.Node, st.Bundle = o.Mesh, o.Node, o.Digest().String()
 	st.Commit = o.Provenance.Commit

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -59,6 +60,13 @@ func olderSerial(is, last int64, commit string) error {
 
 func withoutKey(id bundle.ID) error {
 	return fmt.Errorf("%s does not say which secret it is, so its blob cannot be told from another's", id)
+}
+
+// errInterrupted ends a run; what it was at is as a kill would have left it, or done.
+var errInterrupted = errors.New("interrupted")
+
+func endedAgain(unit string) string {
+	return fmt.Sprintf("it was started, and does not run any more; `journalctl -u %s -n 20` says why", unit)
 }
 
 func damagedState(err error) error {

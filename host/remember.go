@@ -35,17 +35,22 @@ func (r *run) remember(ctx context.Context) error {
 			r.rememberUnit(ctx, w.thing, u)
 		}
 	}
-	return nil
+	// A run that is killed after the first change leaves the restarts that are owed for it.
+	return r.note()
 }
 
 func (r *run) rememberUnit(ctx context.Context, t *thing, u *bundle.Unit) {
 	next := make(map[bundle.ID]string, len(u.RestartOn)+len(u.ReloadOn))
 	for _, id := range slices.Concat(u.RestartOn, u.ReloadOn) {
+		w := r.byID[id]
 		if seen, ok := t.Seen[id]; ok {
 			next[id] = seen
+			if w != nil && r.drifted(ctx, w) {
+				// It is put right, and the unit may have read what was there meanwhile.
+				next[id] = "drifted"
+			}
 			continue
 		}
-		w := r.byID[id]
 		if w == nil { // a secret that is only put into files
 			next[id] = generations(r.opened.Declaration.Item(id))
 			continue
@@ -63,12 +68,22 @@ func (r *run) rememberUnit(ctx context.Context, t *thing, u *bundle.Unit) {
 	t.Seen = next
 }
 
+// drifted says whether something that was made is not so any more.
+func (r *run) drifted(ctx context.Context, w *wish) bool {
+	if w.thing.Made == nil || w.key.Kind != machine.File && w.key.Kind != machine.Block {
+		return false
+	}
+	is, err := r.look(ctx, w.key)
+	return err == nil && is != *w.thing.Made
+}
+
 // find notes how things were found, from one on to the next package that is to
 // change: packages bring files, users and units, which are then found as the package
 // made them. The packages themselves are all noted at once, so that they can be
 // installed at once.
 func (r *run) find(ctx context.Context, from int) error {
 	changes := false
+	var found []*thing
 	for i := from; i < len(r.wishes); i++ {
 		w := r.wishes[i]
 		if w.thing.Found != nil || changes && w.key.Kind != machine.Package {
@@ -91,15 +106,18 @@ func (r *run) find(ctx context.Context, from int) error {
 				continue
 			}
 		}
-		w.thing.Found = &is
+		w.thing.Found, found = &is, append(found, w.thing)
 		if p, ok := w.item.(*bundle.Package); ok && is.Absent != (p.State == bundle.Absent) {
 			changes = true
 		}
 	}
-	if r.dry {
-		return nil
+	err := r.note()
+	if err != nil {
+		for _, t := range found { // the next run finds them as they are
+			t.Found = nil
+		}
 	}
-	return r.host.save(r.state)
+	return err
 }
 
 // findBlock is how a block was found. One with our marker comes from a state that was

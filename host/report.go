@@ -56,6 +56,8 @@ type Report struct {
 	Serial int64   `json:"serial,omitempty"`
 	Signer string  `json:"signer,omitempty"`
 	Events []Event `json:"events"`
+	// Ended is what ended the run before it was through; empty where nothing did.
+	Ended string `json:"ended,omitempty"`
 	// Unchanged is how many resources were as declared already.
 	Unchanged int `json:"unchanged"`
 	// Contradictions are what on the machine is in the bundle's way; Check alone
@@ -65,12 +67,12 @@ type Report struct {
 
 // Partly says whether something was left undone.
 func (r Report) Partly() bool {
-	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.Verb == Failed || e.Verb == Skipped })
+	return r.Ended != "" || slices.ContainsFunc(r.Events, func(e Event) bool { return e.Verb == Failed || e.Verb == Skipped })
 }
 
 // Summary in one line.
 func (r Report) Summary() string {
-	if len(r.Events) == 0 {
+	if len(r.Events) == 0 && r.Ended == "" {
 		return fmt.Sprintf("%s: nothing to do, %d things are as declared", r.Node, r.Unchanged)
 	}
 	var parts []string
@@ -84,6 +86,9 @@ func (r Report) Summary() string {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", v, n))
 		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing was done"}
 	}
 	return fmt.Sprintf("%s: %s; %d as they were", r.Node, strings.Join(parts, ", "), r.Unchanged)
 }

@@ -26,8 +26,10 @@ type state struct {
 	Commit string `json:"commit,omitempty"`
 	Serial int64  `json:"serial,omitempty"`
 	// Complete says that the last run did all there was to do.
-	Complete bool     `json:"complete"`
-	Things   []*thing `json:"things"`
+	Complete bool `json:"complete"`
+	// Reread says that systemd has to read its files again before units are made.
+	Reread bool     `json:"reread,omitempty"`
+	Things []*thing `json:"things"`
 
 	saved []byte
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
@@ -17,9 +18,14 @@ func (r *run) makeUnits(ctx context.Context) error {
 	if err := r.enableUnits(ctx); err != nil {
 		return err
 	}
-	if r.reread && !r.dry {
+	if r.state.Reread && !r.dry {
 		step("reread")
 		if err := units.Reread(ctx); err != nil {
+			return err
+		}
+		step("have reread")
+		r.state.Reread = false
+		if err := r.note(); err != nil {
 			return err
 		}
 	}
@@ -48,21 +54,55 @@ func (r *run) makeUnits(ctx context.Context) error {
 		if w.thing.Found == nil {
 			c := is[w.key.Name]
 			w.thing.Found = &c
-			if !r.dry {
-				if err := r.host.save(r.state); err != nil {
-					return err
-				}
+			if err := r.note(); err != nil {
+				return err
 			}
 		}
 		said := len(r.report.Events)
-		if err := r.makeUnit(ctx, w, u, is[w.key.Name]); err != nil {
+		err := r.makeUnit(ctx, w, u, is[w.key.Name])
+		if err := stopped(ctx, err); err != nil {
+			return err
+		}
+		if err != nil {
 			r.fail(w, Failed, err.Error())
 			continue
 		}
-		if !r.dry && len(r.report.Events) > said {
-			if err := r.host.save(r.state); err != nil {
+		if len(r.report.Events) > said {
+			if err := r.note(); err != nil {
 				return err
 			}
+		}
+	}
+	return r.stayUp(ctx)
+}
+
+// settleTime is how long units that were started are left alone until they are looked
+// at again. Most programs that cannot run end at once, and systemd has called them
+// started by then.
+const settleTime = time.Second
+
+// stayUp sees whether the units that this run has started still run.
+func (r *run) stayUp(ctx context.Context) error {
+	if len(r.started) == 0 || r.dry {
+		return nil
+	}
+	if r.host.Machine.IsLive {
+		select {
+		case <-ctx.Done():
+		case <-time.After(settleTime):
+		}
+	}
+	names := make([]string, len(r.started))
+	for i, w := range r.started {
+		names[i] = w.key.Name
+	}
+	is, err := r.host.Machine.Units.LookAll(context.WithoutCancel(ctx), names)
+	if err != nil {
+		return err
+	}
+	for _, w := range r.started {
+		if c := is[w.key.Name]; c.Broken || !c.Running {
+			r.fail(w, Failed, endedAgain(w.key.Name))
 		}
 	}
 	return nil
@@ -111,9 +151,12 @@ func (r *run) enableUnits(ctx context.Context) error {
 		if c.Enabled == on && !c.Stale || c.Generated || c.Absent {
 			continue
 		}
+		if err := r.touch(true); err != nil {
+			return err
+		}
 		step("enable " + w.key.String())
 		if r.host.Machine.Units.Enable(ctx, w.key.Name, on) == nil {
-			r.enabled[w.key.Name], r.reread, r.touched = enabledWord(c, on), true, true
+			r.enabled[w.key.Name] = enabledWord(c, on)
 		}
 	}
 	return nil
@@ -128,11 +171,16 @@ func (r *run) giveBackUnits(ctx context.Context) error {
 		}
 		is, err := r.look(ctx, t.Key)
 		if err == nil && !is.Absent && !r.dry { // it may have gone with its package
-			r.touched = true
+			if err := r.touch(false); err != nil {
+				return err
+			}
 			step("give back " + t.Key.String())
 			if err = r.host.Machine.Units.Make(ctx, t.Key, machine.Want{Condition: *t.Found}); err == nil && is.Running && t.Found.Running {
 				err = r.host.Machine.Units.Restart(ctx, t.Name)
 			}
+		}
+		if err := stopped(ctx, err); err != nil {
+			return err
 		}
 		if err != nil {
 			t.Failed = err.Error()
@@ -143,10 +191,8 @@ func (r *run) giveBackUnits(ctx context.Context) error {
 			r.say(Restored, t.Key, t.ID, "not declared any more")
 		}
 		r.drop(t)
-		if !r.dry {
-			if err := r.host.save(r.state); err != nil {
-				return err
-			}
+		if err := r.note(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -165,7 +211,9 @@ func (r *run) unlinkUnit(ctx context.Context, t *thing) error {
 	if err != nil || !is.Enabled {
 		return err
 	}
-	r.touched = true
+	if err := r.touch(true); err != nil {
+		return err
+	}
 	return r.host.Machine.Units.Make(ctx, t.Key, machine.Want{Condition: machine.Condition{Running: is.Running}})
 }
 
@@ -189,12 +237,17 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 	units := r.host.Machine.Units
 	if !meets {
 		if !r.dry {
-			r.touched = true
+			if err := r.touch(false); err != nil {
+				return err
+			}
 			step("make " + w.key.String())
 			if err := units.Make(ctx, w.key, want); err != nil {
 				return err
 			}
 			step("made " + w.key.String())
+			if want.Running {
+				r.started = append(r.started, w)
+			}
 		}
 		verb, why := unitVerb(is, want.Condition)
 		if ahead := r.enabled[w.key.Name]; ahead != "" {
@@ -208,10 +261,14 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 			verb, do, why = Reload, units.Reload, reload
 		}
 		if !r.dry {
+			if err := r.touch(false); err != nil {
+				return err
+			}
 			step(string(verb) + " " + w.key.String())
 			if err := do(ctx, w.key.Name); err != nil {
 				return err
 			}
+			r.started = append(r.started, w)
 		}
 		r.say(verb, w.key, w.id(), "because of "+join(why))
 	}

@@ -138,7 +138,7 @@ func dependencies(w *wish, byKey map[machine.Key]*wish, d *bundle.Declaration) [
 					out = append(out, item.Identity())
 				}
 			case *bundle.File:
-				if machine.IsUnitText(other.Path) && (path.Base(other.Path) == i.Name || machine.IsQuadlet(other.Path) && machine.QuadletUnit(other.Path) == i.Name) {
+				if machine.IsUnitText(other.Path) && machine.IsTextOf(other.Path, i.Name) {
 					out = append(out, item.Identity())
 				}
 			}

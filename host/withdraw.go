@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"meshc.dev/host/machine"
 )
@@ -19,20 +20,35 @@ func (r *run) withdraw(ctx context.Context) error {
 	slices.Reverse(back)
 	slices.SortStableFunc(back, func(a, b *thing) int { return rank(a) - rank(b) })
 	for _, t := range back {
+		do := r.giveBack
 		if comesLast(t) {
-			if err := r.unlinkUnit(ctx, t); err != nil {
-				return err
-			}
-			continue
+			do = r.unlinkUnit
 		}
-		if err := r.giveBack(ctx, t); err != nil {
+		err := do(ctx, t)
+		if err := stopped(ctx, err); err != nil {
 			return err
 		}
+		if err != nil {
+			t.Failed = err.Error()
+			r.say(Failed, t.Key, t.ID, t.Failed)
+			if t.Kind == machine.Unit {
+				r.held = append(r.held, t)
+			}
+		}
 	}
-	if r.dry {
-		return nil
+	return r.note()
+}
+
+// holds is the unit that has to be stopped before a thing is taken away, and could not
+// be: one whose text it is, or of the same instance. It runs with what is there.
+func (r *run) holds(t *thing) *thing {
+	instance := func(t *thing) string { i, _, _ := strings.Cut(string(t.ID), "/"); return i }
+	for _, u := range r.held {
+		if instance(u) == instance(t) || isText(t.Key) && machine.IsTextOf(t.Name, u.Name) {
+			return u
+		}
 	}
-	return r.host.save(r.state)
+	return nil
 }
 
 // comesLast says whether a unit is given back when everything else is in place: its
@@ -55,10 +71,14 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		r.drop(t)
 		return nil
 	}
+	if u := r.holds(t); u != nil {
+		t.Failed = because + u.Key.String() + " could not be stopped"
+		r.say(Skipped, t.Key, t.ID, t.Failed)
+		return nil
+	}
 	is, err := r.look(ctx, t.Key)
 	if err != nil {
-		r.say(Failed, t.Key, t.ID, err.Error())
-		return nil
+		return err
 	}
 	if t.Kind == machine.User && t.Found.Absent && r.ownsKept(is) {
 		r.stay(t, "data on this machine belongs to it")
@@ -70,7 +90,9 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 	}
 	content, err := r.host.kept(*t.Found)
 	if err == nil && !r.dry {
-		r.touched = true
+		if err := r.touch(t.Kind == machine.Unit || isText(t.Key)); err != nil {
+			return err
+		}
 		step("give back " + t.Key.String())
 		err = r.host.Machine.Backend(t.Kind).Make(ctx, t.Key, machine.Want{Condition: *t.Found, Content: content})
 	}
@@ -79,11 +101,8 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		r.stay(t, "it is not empty")
 		return nil
 	case err != nil:
-		t.Failed = err.Error()
-		r.say(Failed, t.Key, t.ID, err.Error())
-		return nil
+		return err
 	}
-	r.reread = r.reread || t.Kind == machine.Unit || t.Kind == machine.File && machine.IsUnitText(t.Name)
 	verb := Restored
 	switch {
 	case t.Kind == machine.Unit:

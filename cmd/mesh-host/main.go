@@ -51,6 +51,8 @@ type command struct {
 func run(args []string, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first interrupt ends what is being done in an orderly way, the second at once.
+	context.AfterFunc(ctx, stop)
 	c := &command{out: out, err: errOut, now: time.Now}
 	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
 		text := overview
@@ -229,7 +231,9 @@ func (c *command) apply(ctx context.Context) (int, error) {
 		return code, c.print(r)
 	}
 	fmt.Fprintln(c.out, r.Summary())
-	if code == partly {
+	if r.Ended != "" {
+		fmt.Fprintf(c.err, "mesh-host: %s, before everything was done; run `mesh-host apply %s` again: it takes up where this ended\n", r.Ended, c.args[0])
+	} else if code == partly {
 		fmt.Fprintf(c.err, "mend what failed and run `mesh-host apply %s` again: it takes up where this ended\n", c.args[0])
 	}
 	return code, nil

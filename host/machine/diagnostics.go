@@ -33,6 +33,10 @@ func validatorMissing(name string) error {
 	return fmt.Errorf("the command that has to accept the new content, %s, is not there", name)
 }
 
+func noAnswer(name string) error {
+	return fmt.Errorf("%s, which has to accept the new content, has not ended in %v and was stopped; the old content stays", name, validateTime)
+}
+
 func notAccepted(ctx context.Context, name, output string, err error) error {
 	return fmt.Errorf("%s does not accept the new content, and the old one stays (%w): %s", name, err, shorten(ctx, output))
 }

@@ -134,7 +134,7 @@ func (b *Files) validate(ctx context.Context, at place, p string, want Want) err
 	for i, a := range want.Validate {
 		args[i] = fillPath(a, next)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, validateTime)
 	defer cancel()
 	out, err := runIn(ctx, dir, args[0], args[1:]...)
 	if err == nil {
@@ -146,11 +146,17 @@ func (b *Files) validate(ctx context.Context, at place, p string, want Want) err
 		}
 		return validatorMissing(args[0])
 	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return noAnswer(args[0])
+	}
 	if want.Quiet {
 		out = "its output is not shown, because the file holds a secret"
 	}
 	return notAccepted(ctx, args[0], out, err)
 }
+
+// validateTime is as long as a command may take to accept a file.
+var validateTime = time.Minute
 
 // hasProgram says whether a program is on the machine that the root is of.
 func (r *Root) hasProgram(name string) bool {

@@ -45,26 +45,38 @@ func runIn(ctx context.Context, root, name string, args ...string) (string, erro
 		return run(ctx, name, args...)
 	}
 	// env looks for the program, on the inside and by our PATH.
+	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "/usr/bin/env", append([]string{"--", name}, args...)...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = environment, "/", 5*time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
-	out, err := cmd.CombinedOutput()
-	return strings.TrimSpace(string(out)), err
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment, "/", &out, &out
+	err := runGroup(ctx, cmd, syscall.SysProcAttr{Chroot: root})
+	return strings.TrimSpace(out.String()), err
 }
 
 // runWith runs a program with more environment, and tells each line of its output.
 func runWith(ctx context.Context, env []string, line func(string), name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(append([]string{}, environment...), env...)
-	cmd.WaitDelay = 5 * time.Second
 	var out bytes.Buffer
 	if tell := line; tell != nil {
 		line = func(s string) { tell(hidden(ctx, s)) }
 	}
 	cmd.Stdout = &lines{out: &out, tell: line}
 	cmd.Stderr = cmd.Stdout
-	err := cmd.Run()
+	err := runGroup(ctx, cmd, syscall.SysProcAttr{})
 	return strings.TrimSpace(out.String()), err
+}
+
+// runGroup runs a program in a group of processes of its own, so that an interrupt from
+// the terminal comes to us alone, and what it has started ends with it.
+func runGroup(ctx context.Context, cmd *exec.Cmd, attr syscall.SysProcAttr) error {
+	attr.Setpgid = true
+	cmd.SysProcAttr, cmd.WaitDelay = &attr, 5*time.Second
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	return err
 }
 
 // lines collects output, and tells each line as it ends.

@@ -28,7 +28,7 @@ func (s systemd) Look(ctx context.Context, key Key) (Condition, error) {
 
 // LookAll asks systemd about several units in one go.
 func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condition, error) {
-	args := []string{"show", "--property=LoadState,ActiveState,UnitFileState,Type,Result,ExecMainExitTimestampMonotonic,FragmentPath", "--"}
+	args := []string{"show", "--property=LoadState,ActiveState,SubState,UnitFileState,Type,Result,ExecMainExitTimestampMonotonic,FragmentPath", "--"}
 	out, err := run(ctx, "systemctl", append(args, names...)...)
 	if err != nil {
 		return nil, failed(ctx, "systemctl show", out, err)
@@ -92,6 +92,8 @@ func unitCondition(p map[string]string) Condition {
 	switch p["ActiveState"] {
 	case "active", "activating", "reloading", "refreshing":
 		c.Running = true
+		// It ended by itself, and systemd waits until it starts it once more.
+		c.Broken = strings.HasPrefix(p["SubState"], "auto-restart")
 	case "failed":
 		c.Broken = true
 	case "inactive":
@@ -122,10 +124,10 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 		}
 	}
 	switch {
-	case is.Broken && !want.Running:
-		return s.control(ctx, "reset-failed", "--", key.Name)
-	case is.Running == want.Running:
+	case is.Running == want.Running && !is.Broken:
 		return nil
+	case !is.Running && !want.Running:
+		return s.control(ctx, "reset-failed", "--", key.Name)
 	case want.Running:
 		_ = s.control(ctx, "reset-failed", "--", key.Name)
 		return s.control(ctx, "start", "--", key.Name)

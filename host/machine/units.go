@@ -28,6 +28,11 @@ func IsQuadlet(p string) bool {
 		slices.Contains([]string{".container", ".volume", ".network", ".pod", ".kube", ".build", ".image"}, path.Ext(p))
 }
 
+// IsTextOf says whether a file is the text of a unit, or what that is generated from.
+func IsTextOf(p, unit string) bool {
+	return path.Base(p) == unit || IsQuadlet(p) && QuadletUnit(p) == unit
+}
+
 // QuadletUnit is the unit that is generated from a Quadlet file's name.
 func QuadletUnit(p string) string {
 	base, ext := strings.TrimSuffix(path.Base(p), path.Ext(p)), path.Ext(p)
