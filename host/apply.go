@@ -390,7 +390,7 @@ func (r *run) try(ctx context.Context, p string) error {
 		files := map[string][]byte{}
 		for _, w := range r.wishes {
 			if f, ok := w.item.(*bundle.File); ok && machine.IsQuadlet(f.Path) {
-				content, err := r.content(f)
+				content, err := r.opened.content(f)
 				if err != nil {
 					return err
 				}
@@ -441,7 +441,7 @@ func difference(w *wish, is, want machine.Condition) string {
 	switch w.key.Kind {
 	case machine.File, machine.Block:
 		g := generations(w.item)
-		rotated := w.thing.Generations != "" && w.thing.Generations != g
+		rotated := w.thing.Generations != "" && g != "" && w.thing.Generations != g
 		add(rotated, "generation %s", g)
 		add(is.Sum != want.Sum && !rotated, "content")
 		add(is.Target != "", "it was a link to %s", is.Target)

@@ -34,6 +34,10 @@ func openKey(p string, mode uint32) error {
 	return fmt.Errorf("%s has mode %04o, so others can read this machine's key; run `chmod 600 %s`, and make a new key if somebody may have read it", p, mode, p)
 }
 
+func foreignKey(p string, uid int) error {
+	return fmt.Errorf("%s belongs to user %d, who can read this machine's key; run `chown root %s`, and make a new key if that is nobody's business", p, uid, p)
+}
+
 func alreadyRunning() error { return fmt.Errorf("another mesh-host is at work on this machine") }
 
 func unsigned() error {
@@ -48,6 +52,10 @@ func badSigners(err error) error { return fmt.Errorf("%s: %w", signersFile, err)
 
 func incomplete(ids []string) error {
 	return fmt.Errorf("the bundle is not complete: these secrets were not made yet: %s; run `meshc lock` and build again", strings.Join(ids, ", "))
+}
+
+func otherMesh(is, was string) error {
+	return fmt.Errorf("the bundle is of mesh %q, and this machine was applied one of mesh %q, all of which would be taken away; --other-mesh takes it all the same", is, was)
 }
 
 func olderSerial(is, last int64, commit string) error {
@@ -74,6 +82,9 @@ func damagedState(err error) error {
 }
 
 func otherStateFormat(is int) error {
+	if is < 1 {
+		return damagedState(fmt.Errorf("it has no format"))
+	}
 	return fmt.Errorf("%s was written by a later mesh-host (format %d, this one knows %d)", stateFile, is, stateFormat)
 }
 
@@ -82,6 +93,10 @@ func unknownSecret(name string, known []string) error {
 		return fmt.Errorf("no secret %q was applied on this machine, nor any other", name)
 	}
 	return fmt.Errorf("no secret %q was applied on this machine; there are %s", name, strings.Join(known, ", "))
+}
+
+func filledSecret(name string, files []string) error {
+	return fmt.Errorf("%s has no file of its own on this machine: it stands in %s", name, strings.Join(files, " and "))
 }
 
 func driftedSecret(key machine.Key) error {

@@ -32,6 +32,7 @@ import (
 const (
 	nodeFile     = "/etc/mesh-host/node"
 	signersFile  = "/etc/mesh-host/signers"
+	chosenFile   = "/etc/mesh-host/identity" // names the key that is used, where it is not identityFile
 	identityFile = machine.StateDir + "/identity"
 	wireguardKey = machine.StateDir + "/wireguard.key"
 	stateFile    = machine.StateDir + "/state.json"
@@ -76,6 +77,9 @@ func (h *Host) identity() (seal.Identity, error) {
 		if c.Mode&0o077 != 0 {
 			return seal.Identity{}, openKey(p, c.Mode)
 		}
+		if c.UID != 0 && c.UID != os.Geteuid() {
+			return seal.Identity{}, foreignKey(p, c.UID)
+		}
 		id, err := seal.ParseIdentity(data)
 		if err != nil {
 			return seal.Identity{}, fmt.Errorf("%s: %w", p, err)
@@ -90,8 +94,7 @@ func (h *Host) lock() (unlock func(), err error) {
 	if err := h.Machine.Root.MkdirAll(machine.StateDir, 0o700); err != nil {
 		return nil, err
 	}
-	name := h.Machine.Root.Outside(lockFile)
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := h.Machine.Root.OpenLock(lockFile)
 	if err != nil {
 		return nil, err
 	}

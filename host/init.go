@@ -54,15 +54,15 @@ func (h *Host) Init(ctx context.Context, node string, o InitOptions) (Keys, erro
 	if is, err := h.Node(); err == nil && is != node {
 		return Keys{}, alreadyInitialized(is, node)
 	}
+	if err := h.Machine.Root.MkdirAll("/etc/mesh-host", 0o755); err != nil {
+		return Keys{}, err
+	}
 	id, err := h.makeIdentity(ctx, o.SSH)
 	if err != nil {
 		return Keys{}, err
 	}
 	wireguard, err := h.makeWireGuard()
 	if err != nil {
-		return Keys{}, err
-	}
-	if err := h.Machine.Root.MkdirAll("/etc/mesh-host", 0o755); err != nil {
 		return Keys{}, err
 	}
 	if o.Signers != nil {
@@ -75,7 +75,8 @@ func (h *Host) Init(ctx context.Context, node string, o InitOptions) (Keys, erro
 }
 
 // makeIdentity gives the machine's key, and makes one where there is none. With the
-// SSH host key in use there must be no other, or secrets would be sealed to it.
+// SSH host key in use there must be no other, or secrets would be sealed to it; that it
+// was chosen is written down, so that no later Init makes another.
 func (h *Host) makeIdentity(ctx context.Context, ssh bool) (seal.Identity, error) {
 	own, err := h.Machine.Files.Look(ctx, machine.Key{Kind: machine.File, Name: identityFile})
 	if err != nil {
@@ -84,7 +85,15 @@ func (h *Host) makeIdentity(ctx context.Context, ssh bool) (seal.Identity, error
 	switch {
 	case ssh && !own.Absent:
 		return seal.Identity{}, fmt.Errorf("%s is there already; remove it if the SSH host key is to take its place", identityFile)
-	case ssh, !own.Absent:
+	case ssh:
+		if err := h.Machine.Root.WriteFile(chosenFile, []byte(sshHostKey+"\n"), h.self(), 0o644); err != nil {
+			return seal.Identity{}, err
+		}
+		return h.identity()
+	case !own.Absent:
+		return h.identity()
+	}
+	if _, err := h.Machine.Root.ReadFile(chosenFile); err == nil {
 		return h.identity()
 	}
 	id, file, err := seal.GenerateIdentity(seal.X25519)

@@ -1,10 +1,12 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
+	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/seal"
 	"meshc.dev/render/sshsig"
@@ -28,6 +30,7 @@ func (o *Opened) Close() {
 // Policy says what Open lets pass.
 type Policy struct {
 	AllowOlder bool // a serial before the last applied one (HST-7)
+	OtherMesh  bool // another mesh than the last applied one's
 }
 
 // Open reads a bundle from a folder or a tar, and verifies everything before
@@ -53,19 +56,43 @@ func (h *Host) Open(name string, p Policy) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.Mesh != "" && st.Mesh != b.Mesh && !p.OtherMesh {
+		return nil, otherMesh(b.Mesh, st.Mesh)
+	}
 	if serial := b.Provenance.Serial; serial != 0 && serial < st.Serial && !p.AllowOlder {
 		return nil, olderSerial(serial, st.Serial, st.Commit)
 	}
 	if err := o.openSecrets(h); err != nil {
 		return nil, err
 	}
+	if err := o.checkFills(); err != nil {
+		o.Close()
+		return nil, err
+	}
 	return o, nil
+}
+
+// checkFills says which secrets cannot stand where a file has a place for them.
+func (o *Opened) checkFills() error {
+	var errs []error
+	for _, item := range o.Declaration.Items {
+		if f, ok := item.(*bundle.File); ok && len(f.Fills) > 0 {
+			content, err := o.content(f)
+			clear(content)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // verifySignature says who signed the bundle, where signers are pinned.
 func (h *Host) verifySignature(b *bundle.Bundle) (string, error) {
 	data, err := h.Machine.Root.ReadFile(signersFile)
 	if errors.Is(err, fs.ErrNotExist) {
+		// A link to nowhere is not the same as nobody asking for signatures.
+		if is, err := h.Machine.Files.Look(context.Background(), machine.Key{Kind: machine.File, Name: signersFile}); err != nil || !is.Absent {
+			return "", badSigners(errors.Join(errors.New("it leads nowhere"), err))
+		}
 		return "", nil
 	}
 	if err != nil {

@@ -19,7 +19,14 @@ func (r *run) remember(ctx context.Context) error {
 		}
 		_, secret := w.item.(*bundle.Secret)
 		w.thing.ID, w.thing.Implied, w.thing.Secret, w.thing.Kept = w.id(), w.item == nil, secret, false
-		w.thing.Failed = ""
+		w.thing.Failed, w.thing.Holds = "", nil
+		if f, ok := w.item.(*bundle.File); ok {
+			for _, fill := range f.Fills {
+				w.thing.Holds = append(w.thing.Holds, fill.Secret)
+			}
+			slices.Sort(w.thing.Holds)
+			w.thing.Holds = slices.Compact(w.thing.Holds)
+		}
 		wanted[w.thing] = true
 		things = append(things, w.thing)
 	}
@@ -83,7 +90,6 @@ func (r *run) drifted(ctx context.Context, w *wish) bool {
 // installed at once.
 func (r *run) find(ctx context.Context, from int) error {
 	changes := false
-	var found []*thing
 	for i := from; i < len(r.wishes); i++ {
 		w := r.wishes[i]
 		if w.thing.Found != nil || changes && w.key.Kind != machine.Package {
@@ -106,18 +112,12 @@ func (r *run) find(ctx context.Context, from int) error {
 				continue
 			}
 		}
-		w.thing.Found, found = &is, append(found, w.thing)
+		w.thing.Found = &is
 		if p, ok := w.item.(*bundle.Package); ok && is.Absent != (p.State == bundle.Absent) {
 			changes = true
 		}
 	}
-	err := r.note()
-	if err != nil {
-		for _, t := range found { // the next run finds them as they are
-			t.Found = nil
-		}
-	}
-	return err
+	return r.note()
 }
 
 // findBlock is how a block was found. One with our marker comes from a state that was

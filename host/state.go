@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 
@@ -48,8 +49,11 @@ type thing struct {
 	Implied bool `json:"implied,omitempty"`
 	// Kept is one that is not declared any more and stays, because it holds data.
 	Kept bool `json:"kept,omitempty"`
-	// Secret is a file that is a secret.
-	Secret bool `json:"secret,omitempty"`
+	// Data is where there is data of a user that is kept.
+	Data string `json:"data,omitempty"`
+	// Secret is a file that is a secret, Holds are the secrets that stand in it.
+	Secret bool        `json:"secret,omitempty"`
+	Holds  []bundle.ID `json:"holds,omitempty"`
 	// Seen is how the things that a unit restarts or reloads on were when it last
 	// did, or was first met.
 	Seen map[bundle.ID]string `json:"seen,omitempty"`
@@ -59,19 +63,24 @@ type thing struct {
 
 // state reads what was applied; the zero state where nothing was.
 func (h *Host) state() (*state, error) {
-	st := &state{Format: stateFormat}
 	data, err := h.Machine.Root.ReadFile(stateFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return st, nil
+		return &state{Format: stateFormat}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	st := &state{}
 	if err := json.Unmarshal(data, st); err != nil {
 		return nil, damagedState(err)
 	}
 	if st.Format != stateFormat {
 		return nil, otherStateFormat(st.Format)
+	}
+	for i, t := range st.Things {
+		if t == nil || !t.Kind.Known() || t.Name == "" {
+			return nil, damagedState(fmt.Errorf("thing %d is none that is known", i+1))
+		}
 	}
 	st.saved = data
 	return st, nil
@@ -116,12 +125,15 @@ func (h *Host) keep(p string, c machine.Condition) error {
 		return nil
 	}
 	to := path.Join(foundDir, c.Sum)
-	if _, err := h.Machine.Root.ReadFile(to); err == nil {
+	if data, err := h.Machine.Root.ReadFile(to); err == nil && sumOf(data) == c.Sum {
 		return nil
 	}
 	data, err := h.Machine.Files.Read(p, maxFound)
 	if err != nil {
 		return err
+	}
+	if sumOf(data) != c.Sum {
+		return fmt.Errorf("%s is being changed by somebody else; try again", p)
 	}
 	if err := h.Machine.Root.MkdirAll(foundDir, 0o700); err != nil {
 		return err
@@ -134,7 +146,12 @@ func (h *Host) kept(c machine.Condition) ([]byte, error) {
 	if c.Sum == "" {
 		return nil, nil
 	}
-	return h.Machine.Root.ReadFile(path.Join(foundDir, c.Sum))
+	p := path.Join(foundDir, c.Sum)
+	data, err := h.Machine.Root.ReadFile(p)
+	if err == nil && sumOf(data) != c.Sum {
+		err = fmt.Errorf("%s is damaged, so what was found cannot be given back; put it back from a backup", p)
+	}
+	return data, err
 }
 
 // forget removes contents that no thing needs any more.

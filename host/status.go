@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"meshc.dev/host/machine"
+	"meshc.dev/render/bundle"
 	"meshc.dev/render/seal"
 )
 
@@ -46,9 +47,7 @@ func (h *Host) Status(ctx context.Context) (Status, error) {
 	for _, t := range st.Things {
 		switch {
 		case t.Kept:
-			if !t.Implied {
-				s.Kept = append(s.Kept, Event{Kept, t.Key, t.ID, "not declared any more, and holds data"})
-			}
+			s.Kept = append(s.Kept, Event{Kept, t.Key, t.ID, "not declared any more, and holds data"})
 			continue
 		case t.Failed != "":
 			verb := Failed
@@ -111,8 +110,11 @@ func (h *Host) Secret(ctx context.Context, name string) (seal.Secret, error) {
 	if err != nil {
 		return seal.Secret{}, err
 	}
-	var known []string
+	var known, in []string
 	for _, t := range st.Things {
+		if slices.Contains(t.Holds, bundle.ID(name)) {
+			in = append(in, t.Name)
+		}
 		if !t.Secret || t.Made == nil {
 			continue
 		}
@@ -129,6 +131,9 @@ func (h *Host) Secret(ctx context.Context, name string) (seal.Secret, error) {
 		}
 		data, err := h.Machine.Files.Read(t.Name, seal.MaxLen)
 		return seal.NewSecret(data), err
+	}
+	if len(in) > 0 {
+		return seal.Secret{}, filledSecret(name, in)
 	}
 	slices.Sort(known)
 	return seal.Secret{}, unknownSecret(name, known)

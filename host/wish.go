@@ -167,7 +167,7 @@ func (r *run) want(w *wish) (machine.Want, error) {
 	case *bundle.Directory:
 		return r.owned(machine.Want{Condition: machine.Condition{Mode: uint32(i.Mode)}}, i.Owner, i.Group)
 	case *bundle.File:
-		content, err := r.content(i)
+		content, err := r.opened.content(i)
 		if err != nil {
 			return machine.Want{}, err
 		}
@@ -204,10 +204,10 @@ func (r *run) owned(want machine.Want, owner, group string) (machine.Want, error
 }
 
 // content is a file's bytes with its secrets in their places (HST-6).
-func (r *run) content(f *bundle.File) ([]byte, error) {
-	e, _ := r.opened.Entry(f.Source)
+func (o *Opened) content(f *bundle.File) ([]byte, error) {
+	e, _ := o.Entry(f.Source)
 	return f.Filled(e.Data, func(fill bundle.Fill) (out []byte, err error) {
-		encoded, err := seal.Encode(r.opened.secrets[fill.Secret], seal.Encoding(fill.Encoding))
+		encoded, err := seal.Encode(o.secrets[fill.Secret], seal.Encoding(fill.Encoding))
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot stand in %s: %w", fill.Secret, f.Path, err)
 		}

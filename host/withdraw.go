@@ -80,9 +80,16 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 	if err != nil {
 		return err
 	}
-	if t.Kind == machine.User && t.Found.Absent && r.ownsKept(is) {
-		r.stay(t, "data on this machine belongs to it")
-		return nil
+	if t.Kind == machine.User && t.Found.Absent && !is.Absent {
+		data, err := r.dataOf(is, t.Data)
+		if err != nil {
+			return err
+		}
+		if data != "" {
+			r.stay(t, "data on this machine belongs to it, in "+data)
+			t.Data = data
+			return nil
+		}
 	}
 	if is.Meets(t.Kind, *t.Found) {
 		r.drop(t)
@@ -130,17 +137,42 @@ func (r *run) remains(ctx context.Context, t *thing) string {
 
 // stay keeps a thing that holds data. It is said once.
 func (r *run) stay(t *thing, why string) {
-	if !t.Kept && !t.Implied {
+	if !t.Kept {
 		r.say(Kept, t.Key, t.ID, why)
 	}
 	t.Kept = true
 }
 
-// ownsKept says whether a directory that stays belongs to a user.
-func (r *run) ownsKept(user machine.Condition) bool {
-	return slices.ContainsFunc(r.state.Things, func(t *thing) bool {
-		return t.Kept && t.Kind == machine.Directory && t.Made != nil && t.Made.UID == user.UID
-	})
+// dataOf is a place that stays on the machine and has something of a user's in it: his
+// home, a directory that is kept, or one that was given back, of which only the user
+// remembers in later runs. It is empty where there is none.
+func (r *run) dataOf(user machine.Condition, remembered string) (string, error) {
+	root := r.host.Machine.Root
+	if owner, err := root.OwnerOf(user.Home); err != nil {
+		return "", err
+	} else if owner == user.UID {
+		return user.Home, nil
+	}
+	places := []string{remembered}
+	for _, t := range r.state.Things {
+		if t.Kind == machine.Directory && t.Kept {
+			places = append(places, t.Name)
+		}
+	}
+	for _, t := range r.withdrawn {
+		if t.Kind == machine.Directory {
+			places = append(places, t.Name)
+		}
+	}
+	for _, p := range places {
+		if p == "" {
+			continue
+		}
+		if owns, err := root.Owns(p, user.UID); err != nil || owns {
+			return p, err
+		}
+	}
+	return "", nil
 }
 
 func (r *run) drop(t *thing) {

@@ -28,13 +28,14 @@ Makes this machine the node NODE: writes which one it is, makes an age key and a
 never leave it, and prints their public halves for mesh.cue. A machine that is the node already
 keeps its keys.
 
-  --ssh-host-key   use /etc/ssh/ssh_host_ed25519_key, and make no age key
+  --ssh-host-key   use /etc/ssh/ssh_host_ed25519_key, and make no age key, now or later (it is noted
+                   in /etc/mesh-host/identity)
   --signers FILE   take only bundles signed by one of these (the allowed signers file of ssh-keygen)
 
 Example:
   mesh-host init anchor --signers /root/signers
 `,
-	"check": `mesh-host check BUNDLE [--allow-older] [--root DIR] [--json]
+	"check": `mesh-host check BUNDLE [--allow-older] [--other-mesh] [--root DIR] [--json]
 
 Verifies the bundle, opens every secret in it, and says what apply would do, and what on this machine
 contradicts it: another firewall that drops what the bundle opens, a hosts line for one of its names,
@@ -44,19 +45,21 @@ something is in the way.
 Example:
   mesh-host check /var/lib/bundles/anchor
 `,
-	"apply": `mesh-host apply BUNDLE [--allow-older] [--root DIR] [--json]
+	"apply": `mesh-host apply BUNDLE [--allow-older] [--other-mesh] [--root DIR] [--json]
 
 Makes the bundle true: takes away what is not declared any more and gives back what was there before,
 makes what is missing, changes what differs, and restarts what reads it. A second run changes nothing.
 Everything is verified before anything is changed. One line for each thing that changed, and why.
 
   --allow-older   take a bundle with an older serial than the last one
+  --other-mesh    take a bundle of another mesh than the last one's: all of that is taken away
   --root DIR      work on a machine's files in DIR: units are enabled by links, users written to its
                   etc/passwd, and what only a running machine can do (packages, units that run) is noted in
                   DIR/var/lib/mesh-host/tree.json; a command that validates a file is run in DIR if it is
                   there, else on this machine, else not at all
 
-Exits 3 where something failed: what does not depend on it was done all the same.
+Exits 3 where something failed: what does not depend on it was done all the same. An interrupt ends it
+after what it is at, also with 3; the next run takes up where it ended.
 
 Example:
   mesh-host apply anchor.tar

@@ -44,8 +44,8 @@ type command struct {
 	host     *host.Host
 	now      func() time.Time
 
-	allowOlder, ssh bool
-	signers         string
+	allowOlder, otherMesh, ssh bool
+	signers                    string
 }
 
 func run(args []string, out, errOut io.Writer) int {
@@ -112,6 +112,7 @@ func (c *command) parse(name string, args []string, want int) error {
 		f.StringVar(&c.signers, "signers", "", "")
 	case "check", "apply":
 		f.BoolVar(&c.allowOlder, "allow-older", false, "")
+		f.BoolVar(&c.otherMesh, "other-mesh", false, "")
 	}
 	if name != "open" && name != "version" {
 		f.BoolVar(&c.json, "json", false, "")
@@ -126,6 +127,11 @@ func (c *command) parse(name string, args []string, want int) error {
 		}
 		c.args = append(c.args, f.Arg(0))
 		args = f.Args()[1:]
+	}
+	empty := false
+	f.Visit(func(f *flag.Flag) { empty = empty || f.Name == "root" && f.Value.String() == "" })
+	if empty { // a variable that is not set, say: it would be this machine itself
+		return errors.New("--root names no folder")
 	}
 	if len(c.args) != want {
 		return fmt.Errorf("it takes %d arguments, not %d", want, len(c.args))
@@ -176,7 +182,7 @@ func (c *command) init(ctx context.Context) (int, error) {
 }
 
 func (c *command) check(ctx context.Context) (int, error) {
-	o, err := c.host.Open(c.args[0], host.Policy{AllowOlder: c.allowOlder})
+	o, err := c.host.Open(c.args[0], host.Policy{AllowOlder: c.allowOlder, OtherMesh: c.otherMesh})
 	if err != nil {
 		return refused, err
 	}
@@ -203,7 +209,7 @@ func (c *command) check(ctx context.Context) (int, error) {
 }
 
 func (c *command) apply(ctx context.Context) (int, error) {
-	o, err := c.host.Open(c.args[0], host.Policy{AllowOlder: c.allowOlder})
+	o, err := c.host.Open(c.args[0], host.Policy{AllowOlder: c.allowOlder, OtherMesh: c.otherMesh})
 	if err != nil {
 		return refused, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,12 @@ func TestScripts(t *testing.T) {
 			"bundle": makeBundle,
 			"mode":   mode,
 			"swap":   swap,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", cond)
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TMPDIR", e.WorkDir)

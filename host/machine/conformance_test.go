@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -108,7 +109,7 @@ func unitFollowsItsText(t *testing.T, m *Machine, dir string) {
 		{"WantedBy=timers.target", "timers.target.wants/follows.service"},
 		{"RequiredBy=timers.target", "timers.target.requires/follows.service"},
 		{"Alias=other.service", "other.service"},
-		{"UpheldBy=timers.target", "timers.target.upholds/follows.service"},
+		{"UpheldBy=rescue.target", "rescue.target.upholds/follows.service"},
 	} {
 		text := "[Service]\nType=oneshot\nExecStart=/bin/true\n[Install]\n" + c.install + "\n"
 		if err := errors.Join(os.MkdirAll(at, 0o755), os.WriteFile(filepath.Join(at, key.Name), []byte(text), 0o644), m.Units.Reread(ctx)); err != nil {
@@ -295,5 +296,47 @@ func TestFillPath(t *testing.T) {
 		if got := fillPath(arg, "/p"); got != want {
 			t.Errorf("%q becomes %q, not %q", arg, got, want)
 		}
+	}
+}
+
+// HST-3, HST-4: which links a unit's text asks for, as systemd reads it: lines that go on,
+// comments in between, values that are taken back, and what is added by other files.
+func TestInstallLinks(t *testing.T) {
+	for text, want := range map[string]string{
+		"[Install]\nWantedBy=a.target b.target\n":                         "a.target.wants/x.service b.target.wants/x.service",
+		"[Install]\nWantedBy=a.target \\\n  b.target\n":                   "a.target.wants/x.service b.target.wants/x.service",
+		"[Install]\nWantedBy=a.target \\\n# not this\n  b.target\n":       "a.target.wants/x.service b.target.wants/x.service",
+		"[Install]\nWantedBy=a.target\nWantedBy=\nRequiredBy=c.target\n":  "c.target.requires/x.service",
+		"[Unit]\nWantedBy=a.target\n[Install]\n; WantedBy=b.target\n":     "",
+		"[Install]\nAlias=y.service\n[Service]\nExecStart=/bin/a=b\n":     "y.service",
+		"[Install]\nWantedBy=a.target\n\n[Install]\nUpheldBy = d.target ": "a.target.wants/x.service d.target.upholds/x.service",
+	} {
+		var got []string
+		for _, l := range installLinks("x.service", text) {
+			got = append(got, strings.TrimPrefix(l, unitDirs[0]+"/"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q asks for %q, want %q", text, got, want)
+		}
+	}
+	m, dir := newTree(t)
+	for name, text := range map[string]string{
+		"etc/systemd/system/a.service.d/20.conf":     "[Install]\nWantedBy=b.target\n",
+		"usr/lib/systemd/system/a.service.d/20.conf": "[Install]\nWantedBy=weaker.target\n",
+		"usr/lib/systemd/system/a.service.d/10.conf": "[Install]\nWantedBy=\n",
+		"etc/systemd/system/a.service.d/30.bak":      "[Install]\nWantedBy=nobody.target\n",
+	} {
+		p := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := Key{Kind: Unit, Name: "a.service"}
+	if err := m.Units.Make(t.Context(), key, Want{Condition: Condition{Enabled: true}}); err != nil {
+		t.Fatal(err)
+	}
+	links, err := linksOf(m.Root, key.Name)
+	if err != nil || len(links) != 1 || !strings.HasPrefix(links[0], "/etc/systemd/system/b.target.wants/a.service ->") {
+		t.Errorf("with what others add, the links are %q (%v)", links, err)
 	}
 }

@@ -128,7 +128,12 @@ func (b *Files) validate(ctx context.Context, at place, p string, want Want) err
 	if b.isTree && CanChown() && b.root.hasProgram(want.Validate[0]) {
 		dir = b.root.dir
 	} else {
-		next = b.root.Outside(next)
+		// Where the folder is, whatever links of the tree lead there.
+		real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", at.fd))
+		if err != nil {
+			return err
+		}
+		next = real + "/" + at.next()
 	}
 	args := make([]string, len(want.Validate))
 	for i, a := range want.Validate {

@@ -30,6 +30,15 @@ const (
 	Unit      Kind = "unit"
 )
 
+// Known says whether there is such a kind.
+func (k Kind) Known() bool {
+	switch k {
+	case File, Directory, Block, User, Package, Unit:
+		return true
+	}
+	return false
+}
+
 // Key tells things of a machine apart. Two declarations that call a thing by
 // different identities mean the same one if the key is the same.
 type Key struct {

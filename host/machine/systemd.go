@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -67,12 +66,18 @@ func (s systemd) stale(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, install, _ := strings.Cut(string(text), "[Install]")
-	if strings.Contains(install, "%") {
-		return false, nil
+	more, err := dropIns(s.root, name)
+	if err != nil {
+		return false, err
+	}
+	all := string(text) + more
+	for _, words := range install(all) {
+		if strings.ContainsAny(strings.Join(words, ""), "%\"'\\") {
+			return false, nil
+		}
 	}
 	links, err := linksOf(s.root, name)
-	return len(links) > 0 && stale(name, string(text), links), err
+	return len(links) > 0 && stale(name, all, links), err
 }
 
 // properties of one unit, as systemctl shows them.
@@ -210,11 +215,29 @@ func (systemd) Try(ctx context.Context, files map[string][]byte) (map[string]err
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	out, err := runWith(ctx, []string{"QUADLET_UNIT_DIRS=" + dir}, nil, generator, "--dryrun")
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+	refused := refusedQuadlets(ctx, out, files)
+	if err != nil && len(refused) == 0 { // it says of none that it is bad, so all of them may be
 		return nil, failed(ctx, generator, out, err)
 	}
-	return refusedQuadlets(ctx, out, files), nil
+	return refused, nil
 }
+
+// namesFile says whether a message names a file, and not one whose name only ends so.
+func namesFile(said, name string) bool {
+	for rest := said; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		before, after := rest[:i], rest[i+len(name):]
+		if !strings.ContainsAny(before[max(0, len(before)-1):], fileNameBytes) && !strings.ContainsAny(after[:min(1, len(after))], strings.TrimSuffix(fileNameBytes, ".")) { // a dot behind it ends a sentence
+			return true
+		}
+		rest = rest[i+1:]
+	}
+}
+
+const fileNameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-@."
 
 // refusedQuadlets reads what the generator says about each file: that it could not
 // be converted, or that it has a key that is not known.
@@ -231,7 +254,7 @@ func refusedQuadlets(ctx context.Context, out string, files map[string][]byte) m
 			continue
 		}
 		for p := range files {
-			if strings.Contains(said, path.Base(p)) {
+			if namesFile(said, path.Base(p)) {
 				refused[p] = fmt.Errorf("the generator of podman does not accept it, and the old one stays: %s", shorten(ctx, said))
 			}
 		}

@@ -3,6 +3,8 @@ package machine
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,9 +19,9 @@ var unitDirs = []string{
 const QuadletDir = "/etc/containers/systemd"
 
 // IsUnitText says whether a file is one that systemd or its generators read, so that
-// they have to read again when it changes.
+// they have to read again when it changes: a unit's text, or what adds to one.
 func IsUnitText(p string) bool {
-	return strings.HasPrefix(p, "/etc/systemd/system/") || IsQuadlet(p)
+	return slices.ContainsFunc(append([]string{QuadletDir}, unitDirs...), func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
 }
 
 // IsQuadlet says whether a file is one that a unit is generated from.
@@ -58,7 +60,8 @@ func (b *treeUnits) text(name string) (text string, generated bool, err error) {
 	for _, dir := range unitDirs {
 		data, err := b.root.ReadFile(dir + "/" + template)
 		if err == nil {
-			return string(data), false, nil
+			more, err := dropIns(b.root, template)
+			return string(data) + more, false, err
 		}
 	}
 	names, err := b.root.ReadDir(QuadletDir)
@@ -70,12 +73,49 @@ func (b *treeUnits) text(name string) (text string, generated bool, err error) {
 	return "", false, err
 }
 
-// installLinks are the links that a unit's [Install] section asks for.
-func installLinks(name, text string) []string {
-	var links []string
-	section := ""
+// dropIns are what other files add to a unit's text, of each name the strongest, in the
+// order of their names.
+func dropIns(root *Root, name string) (string, error) {
+	at := map[string]string{}
+	for _, dir := range unitDirs {
+		names, err := root.ReadDir(dir + "/" + name + ".d")
+		if err != nil {
+			return "", err
+		}
+		for _, n := range names {
+			if _, stronger := at[n]; !stronger && strings.HasSuffix(n, ".conf") {
+				at[n] = dir + "/" + name + ".d/" + n
+			}
+		}
+	}
+	var text strings.Builder
+	for _, n := range slices.Sorted(maps.Keys(at)) {
+		data, err := root.ReadFile(at[n])
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link to nowhere takes one away
+			return "", err
+		}
+		text.WriteString("\n")
+		text.Write(data)
+	}
+	return text.String(), nil
+}
+
+// install reads the [Install] sections of a unit's text (systemd.syntax(7)): a line that
+// ends in a backslash goes on in the next that is no comment, and an empty value takes
+// back those before it.
+func install(text string) map[string][]string {
+	asked := map[string][]string{}
+	section, begun := "", ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+			continue
+		}
+		if rest, ok := strings.CutSuffix(line, "\\"); ok {
+			begun += rest + " "
+			continue
+		}
+		line, begun = begun+line, ""
 		if strings.HasPrefix(line, "[") {
 			section = line
 			continue
@@ -84,18 +124,27 @@ func installLinks(name, text string) []string {
 		if section != "[Install]" || !ok {
 			continue
 		}
-		for _, v := range strings.Fields(value) {
-			switch strings.TrimSpace(key) {
-			case "WantedBy":
-				links = append(links, unitDirs[0]+"/"+v+".wants/"+name)
-			case "RequiredBy":
-				links = append(links, unitDirs[0]+"/"+v+".requires/"+name)
-			case "UpheldBy":
-				links = append(links, unitDirs[0]+"/"+v+".upholds/"+name)
-			case "Alias":
-				links = append(links, unitDirs[0]+"/"+v)
-			}
+		key = strings.TrimSpace(key)
+		if words := strings.Fields(value); len(words) > 0 {
+			asked[key] = append(asked[key], words...)
+		} else {
+			delete(asked, key)
 		}
+	}
+	return asked
+}
+
+// installLinks are the links that a unit's text asks for.
+func installLinks(name, text string) []string {
+	asked := install(text)
+	var links []string
+	for key, below := range map[string]string{"WantedBy": ".wants/", "RequiredBy": ".requires/", "UpheldBy": ".upholds/"} {
+		for _, v := range asked[key] {
+			links = append(links, unitDirs[0]+"/"+v+below+name)
+		}
+	}
+	for _, v := range asked["Alias"] {
+		links = append(links, unitDirs[0]+"/"+v)
 	}
 	slices.Sort(links)
 	return slices.Compact(links)

@@ -84,3 +84,14 @@ func TestHiding(t *testing.T) {
 		}
 	}
 }
+
+// O08: of two files of which one's name ends in the other's, only the one that is meant is
+// refused; and a generator that fails and names none has accepted none.
+func TestRefusedQuadletNames(t *testing.T) {
+	files := map[string][]byte{QuadletDir + "/app.container": nil, QuadletDir + "/my-app.container": nil, QuadletDir + "/my.app.container": nil}
+	refused := refusedQuadlets(t.Context(), `quadlet-generator[1]: converting "my-app.container": unsupported key 'Frob'
+quadlet-generator[1]: error loading /tmp/x/my.app.container.`, files)
+	if len(refused) != 2 || refused[QuadletDir+"/app.container"] != nil {
+		t.Errorf("got %v", refused)
+	}
+}
