@@ -47,7 +47,11 @@ func (h *Host) Status(ctx context.Context) (Status, error) {
 	for _, t := range st.Things {
 		switch {
 		case t.Kept:
-			s.Kept = append(s.Kept, Event{Kept, t.Key, t.ID, "not declared any more, and holds data"})
+			why := "not declared any more, and holds data"
+			if t.Data != "" {
+				why = "not declared any more, and owns data in " + t.Data
+			}
+			s.Kept = append(s.Kept, Event{Kept, t.Key, t.ID, why})
 			continue
 		case t.Failed != "":
 			verb := Failed
