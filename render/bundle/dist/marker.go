@@ -93,34 +93,49 @@ type owned struct {
 // manifestOf reads bundle.json of a node's folder; the zero Manifest where there
 // is none that can be read.
 func manifestOf(nodeDir string) (bundle.Manifest, []byte, fs.FileInfo) {
-	name := filepath.Join(nodeDir, bundle.ManifestName)
 	var m bundle.Manifest
-	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return m, nil, nil
-	}
-	data, err := os.ReadFile(name)
-	if err != nil || json.Unmarshal(data, &m) != nil {
+	data, info := readManifest(nodeDir)
+	if data == nil || json.Unmarshal(data, &m) != nil {
 		return bundle.Manifest{}, nil, nil
 	}
 	return m, data, info
 }
 
+func readManifest(nodeDir string) ([]byte, fs.FileInfo) {
+	name := filepath.Join(nodeDir, bundle.ManifestName)
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil
+	}
+	return data, info
+}
+
 // ownedIn says which files below root/name are ours, by the marker's list or else
 // by the node's own bundle.json.
 func ownedIn(root, name string, lists []string) owned {
-	o := owned{files: make(map[string]bool, len(lists)+4)}
-	if filepath.Ext(name) == archiveSuffix || name == markerName {
-		o.files["."] = true
-		return o
+	switch {
+	case filepath.Ext(name) == archiveSuffix || name == markerName:
+		return owned{files: map[string]bool{".": true}}
+	case len(lists) > 0:
+		return ownedBy(lists, bundle.Manifest{}, nil)
 	}
+	m, raw, _ := manifestOf(filepath.Join(root, name))
+	return ownedBy(nil, m, raw)
+}
+
+// ownedBy is ownedIn of a node's folder whose bundle.json was read.
+func ownedBy(lists []string, m bundle.Manifest, raw []byte) owned {
+	o := owned{files: make(map[string]bool, len(lists)+len(m.Files)+4)}
 	for _, f := range lists {
 		o.files[f] = true
 	}
 	if len(lists) > 0 {
 		return o
 	}
-	m, raw, _ := manifestOf(filepath.Join(root, name))
 	o.guessed = raw == nil
 	for f := range m.Files {
 		o.files[f] = true

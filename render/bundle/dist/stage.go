@@ -33,7 +33,7 @@ func (w *writer) stageNode(node string, b *bundle.Bundle) (staged, error) {
 	if w.opts.Archive {
 		return w.stageArchive(s, b)
 	}
-	n := newNodeOutput(w, s.name, b.Contents(), lists)
+	n := newNodeOutput(w, s.name, b, lists)
 	if b.Declaration == nil {
 		for _, e := range n.contents {
 			s.lists = append(s.lists, e.Name)
@@ -80,18 +80,22 @@ type nodeOutput struct {
 	made     map[string]bool // folders in the stage
 }
 
-func newNodeOutput(w *writer, name string, contents []bundle.Entry, lists []string) *nodeOutput {
+func newNodeOutput(w *writer, name string, b *bundle.Bundle, lists []string) *nodeOutput {
 	n := &nodeOutput{
-		w: w, name: name, contents: contents, made: make(map[string]bool),
+		w: w, name: name, contents: b.Contents(), made: make(map[string]bool),
 		from: filepath.Join(w.dir, name), to: filepath.Join(w.stage, name),
 	}
 	if w.found.Wrote == nil {
 		return n
 	}
-	n.manifest, n.raw, n.written = manifestOf(n.from)
-	n.owned = ownedIn(w.dir, name, lists)
+	if raw, written := readManifest(n.from); b.Declaration != nil && bundle.SumOf(raw) == b.Digest() {
+		n.manifest, n.raw, n.written = b.Manifest, raw, written // most are, and reading it as JSON takes long
+	} else {
+		n.manifest, n.raw, n.written = manifestOf(n.from)
+	}
+	n.owned = ownedBy(lists, n.manifest, n.raw)
 	if n.owned.guessed {
-		for _, e := range contents {
+		for _, e := range n.contents {
 			n.owned.files[e.Name] = true
 		}
 	}
@@ -110,7 +114,7 @@ func (n *nodeOutput) same() bool {
 		}
 	}
 	for name := range n.owned.files {
-		if _, err := os.Lstat(filepath.Join(n.from, name)); !names[name] && err == nil {
+		if !names[name] && exists(filepath.Join(n.from, name)) {
 			return false
 		}
 	}
