@@ -4,22 +4,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
 	"meshc.dev/render/bundle"
 )
 
-// fleet makes the bundles of n nodes with 100 files of 1 kB each.
-func fleet(b *testing.B, n int, serial int64) []Node {
+// fleet makes the bundles of n nodes with 100 files of 1 kB each, and one of these
+// the setting.
+func fleet(b *testing.B, n int, setting string, serial int64) []Node {
 	content := make([]byte, 1000)
 	out := make([]Node, n)
 	for i := range out {
 		files := make(map[string]string, 100)
-		for f := range 100 {
+		for f := range 99 {
 			copy(content, fmt.Sprintf("%d %d", i, f))
 			files[fmt.Sprintf("/etc/module%d/conf.d/file%d", f/5, f)] = string(content)
 		}
+		files["/etc/setting"] = setting
 		made, err := makeBundle(fmt.Sprintf("node%d", i), files, serial)
 		if err != nil {
 			b.Fatal(err)
@@ -30,15 +33,16 @@ func fleet(b *testing.B, n int, serial int64) []Node {
 }
 
 // BenchmarkWrite measures an output of 1000 nodes × 100 files: from nothing, with
-// nothing changed, one node changed, and all provenance changed. Floor is a program
+// nothing changed, one node and two nodes changed, and all provenance changed. Floor is a program
 // that only writes the same files.
 //
 // Nothing is deleted before the end: for minutes ext4 looks at every inode that was
 // deleted before it takes a free one, which makes whatever is measured next several
 // times slower.
 func BenchmarkWrite(b *testing.B) {
-	nodes := fleet(b, 1000, 1)
-	later := fleet(b, 1000, 2)
+	nodes := fleet(b, 1000, "off", 1)
+	later := fleet(b, 1000, "off", 2)
+	other := fleet(b, 2, "on", 1)
 	top, places := b.TempDir(), 0
 	place := func() string {
 		places++
@@ -70,7 +74,8 @@ func BenchmarkWrite(b *testing.B) {
 		next []Node
 	}{
 		{"same", nodes},
-		{"one", append([]Node{later[0]}, nodes[1:]...)},
+		{"one", append(slices.Clone(other[:1]), nodes[1:]...)},
+		{"two", append(slices.Clone(other[:2]), nodes[2:]...)},
 		{"provenance", later},
 	} {
 		b.Run(c.name, func(b *testing.B) {

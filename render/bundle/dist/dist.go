@@ -5,9 +5,19 @@
 // beside the folder, what did not is linked there from it, and then the two change
 // places in one step of the kernel; where a single node changed, only its folder
 // does. Killed before that step the old output is there, after it the new, and the
-// next run clears the rest away. Nothing is forced to the disk: a build can be made
-// again from its inputs, a machine verifies every byte of a bundle, and the next
-// build notices a file of another size or content.
+// next run clears the rest away.
+//
+// Provenance is no part of what a bundle is, and a commit changes it for every node.
+// Where it is all that changes of a node, and is not signed, it is renamed into place
+// after that step, one node after the other; linking every file of a thousand nodes
+// once more would take ten seconds. A kill or an error in between leaves the
+// provenance of some at the commit before. Each bundle is valid all the same, as its
+// bundle.json is that of both commits, and the next run makes it one. A signature and
+// what it is over are two files, so a signed node is replaced like any other.
+//
+// Nothing is forced to the disk: a build can be made again from its inputs, a machine
+// verifies every byte of a bundle, and the next build notices a file of another size
+// or content.
 //
 // What lies in the folder and was not written by meshc is carried over and
 // reported, never deleted. Enter at Write.
@@ -49,12 +59,14 @@ type Report struct {
 	Changed   []string // nodes whose output is new or another
 	Unchanged []string
 	Removed   []string // names in the folder that went away
-	// Foreign are files in the folder that meshc did not write and that were kept.
+	// Foreign are files in the folder that meshc did not write and that were kept. A
+	// node of which no more than provenance changes is not searched for them.
 	Foreign []string
 }
 
-// Write makes the output folder hold the bundles of the nodes. On an error the
-// folder is as it was.
+// Write makes the output folder hold the bundles of the nodes. On an error before the
+// new output is in place the folder is as it was; on one after that, an older provenance
+// can be left, or what was replaced, beside the folder, which the next run clears away.
 func Write(dir, mesh string, nodes []Node, o Options) (Report, error) {
 	w, err := begin(dir, mesh, o)
 	if err != nil {
@@ -225,7 +237,7 @@ func (w *writer) next(nodes []Node, results []staged) marker {
 func (w *writer) report(results []staged, next marker) Report {
 	var r Report
 	for _, s := range results {
-		if s.same {
+		if s.same && s.provenance == nil {
 			r.Unchanged = append(r.Unchanged, s.name)
 		} else {
 			r.Changed = append(r.Changed, s.name)

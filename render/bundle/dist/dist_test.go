@@ -19,10 +19,13 @@ import (
 // mesh is nodes and the files each has, by path on the machine.
 type mesh map[string]map[string]string
 
-func (m mesh) nodes() []Node {
+func (m mesh) nodes() []Node { return m.at(0) }
+
+// at gives the nodes as a commit with this serial makes them.
+func (m mesh) at(serial int64) []Node {
 	var out []Node
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, Node{name, func() (*bundle.Bundle, error) { return makeBundle(name, m[name], 0) }})
+		out = append(out, Node{name, func() (*bundle.Bundle, error) { return makeBundle(name, m[name], serial) }})
 	}
 	return out
 }
@@ -70,7 +73,12 @@ var home = mesh{
 
 func write(t *testing.T, dir string, m mesh, o Options) Report {
 	t.Helper()
-	r, err := Write(dir, "home", m.nodes(), o)
+	return writeNodes(t, dir, m.nodes(), o)
+}
+
+func writeNodes(t *testing.T, dir string, nodes []Node, o Options) Report {
+	t.Helper()
+	r, err := Write(dir, "home", nodes, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +166,13 @@ func nothingBeside(t *testing.T, dir string) {
 
 func fresh(t *testing.T, m mesh, o Options) map[string]string {
 	t.Helper()
+	return freshNodes(t, m.nodes(), o)
+}
+
+func freshNodes(t *testing.T, nodes []Node, o Options) map[string]string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dist")
-	write(t, dir, m, o)
+	writeNodes(t, dir, nodes, o)
 	return tree(t, dir)
 }
 

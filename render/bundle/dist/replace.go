@@ -13,30 +13,40 @@ import (
 )
 
 // replace puts the staged output in the place of the old one, in one step: a single
-// node's where nothing else changes, the whole folder otherwise.
+// node's where nothing else changes, the whole folder otherwise. Provenance alone
+// is replaced file by file, after that.
 func (w *writer) replace(next marker, results []staged) error {
 	var changed []string
+	var provenance []staged
 	for _, s := range results {
-		if !s.same {
+		switch {
+		case !s.same:
 			changed = append(changed, s.name)
+		case s.provenance != nil:
+			provenance = append(provenance, s)
 		}
 	}
 	markerSame := w.found.Wrote != nil && string(next.encode()) == string(w.found.encode())
-	switch {
-	case markerSame && len(changed) == 0:
-		return nil
-	case markerSame && len(changed) == 1:
-		return w.swap(filepath.Join(w.stage, changed[0]), filepath.Join(w.dir, changed[0]))
+	if !markerSame || len(changed) > 1 {
+		if err := w.complete(next, changed, provenance); err != nil {
+			return err
+		}
+		return w.swap(w.stage, w.dir)
 	}
-	if err := w.complete(next, changed); err != nil {
+	if err := w.stageProvenance(provenance); err != nil {
 		return err
 	}
-	return w.swap(w.stage, w.dir)
+	for _, name := range changed { // one, or none
+		if err := w.swap(filepath.Join(w.stage, name), filepath.Join(w.dir, name)); err != nil {
+			return err
+		}
+	}
+	return w.renameProvenance(provenance)
 }
 
 // complete links everything into the stage that does not change: unchanged nodes,
 // and whatever others put there.
-func (w *writer) complete(next marker, changed []string) error {
+func (w *writer) complete(next marker, changed []string, provenance []staged) error {
 	if err := w.makeStage(); err != nil {
 		return err
 	}
@@ -60,6 +70,12 @@ func (w *writer) complete(next marker, changed []string) error {
 	if err != nil {
 		return err
 	}
+	for _, s := range provenance {
+		name := filepath.Join(w.stage, s.name, bundle.ProvenanceName)
+		if err := errors.Join(os.Remove(name), writeFile(name, s.provenance)); err != nil {
+			return notWritable(w.dir, err)
+		}
+	}
 	if info, err := os.Stat(w.dir); err == nil {
 		if err := os.Chmod(w.stage, info.Mode().Perm()); err != nil {
 			return err
@@ -70,6 +86,36 @@ func (w *writer) complete(next marker, changed []string) error {
 		return notWritable(w.dir, err)
 	}
 	return nil
+}
+
+// stageProvenance writes what renameProvenance is to put in place, so that a disk
+// which is full shows before anything changes.
+func (w *writer) stageProvenance(nodes []staged) error {
+	return parallel(len(nodes), func(i int) error {
+		if err := w.makeStage(); err != nil {
+			return err
+		}
+		step("write provenance")
+		if err := writeFile(w.stagedProvenance(nodes[i]), nodes[i].provenance); err != nil {
+			return notWritable(w.dir, err)
+		}
+		return nil
+	})
+}
+
+func (w *writer) renameProvenance(nodes []staged) error {
+	return parallel(len(nodes), func(i int) error {
+		step("provenance " + nodes[i].name)
+		if err := os.Rename(w.stagedProvenance(nodes[i]), filepath.Join(w.dir, nodes[i].name, bundle.ProvenanceName)); err != nil {
+			return notReplaceable(w.dir, err)
+		}
+		return nil
+	})
+}
+
+// stagedProvenance lies beside the nodes in the stage; no node is named so.
+func (w *writer) stagedProvenance(s staged) string {
+	return filepath.Join(w.stage, s.name+"."+bundle.ProvenanceName)
 }
 
 // swap is the step that makes the new output the output.

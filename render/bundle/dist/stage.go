@@ -16,8 +16,11 @@ import (
 type staged struct {
 	name    string   // in the folder: NODE or NODE.tar
 	lists   []string // files that the marker has to list
-	same    bool     // as the folder has it already
+	same    bool     // as the folder has it already, but for provenance
 	foreign []string // files that were kept, from the output folder on
+	// provenance is the next provenance.json of a bundle in which only that changes;
+	// nothing of it is staged yet.
+	provenance []byte
 }
 
 // stageNode puts a node's next output into the stage, unless the folder has it.
@@ -39,9 +42,10 @@ func (w *writer) stageNode(node string, b *bundle.Bundle) (staged, error) {
 			s.lists = append(s.lists, e.Name)
 		}
 	}
-	if ours && slices.Equal(s.lists, lists) && n.same() {
-		s.same = true
-		return s, nil
+	if ours && slices.Equal(s.lists, lists) {
+		if s.same, s.provenance = n.same(); s.same {
+			return s, nil
+		}
 	}
 	foreign, err := n.stage()
 	s.foreign = foreign
@@ -102,23 +106,28 @@ func newNodeOutput(w *writer, name string, b *bundle.Bundle, lists []string) *no
 	return n
 }
 
-// same says whether the folder has the files already, byte for byte. A folder whose
+// same says whether the folder has the files already, byte for byte, and gives the
+// next provenance.json where that is the one which differs. A folder whose
 // bundle.json has the wanted bytes can differ in what that does not cover, or
 // because somebody changed a file; the latter shows in a size or time.
-func (n *nodeOutput) same() bool {
+func (n *nodeOutput) same() (same bool, provenance []byte) {
 	names := make(map[string]bool, len(n.contents))
 	for _, e := range n.contents {
 		names[e.Name] = true
-		if !n.has(e) {
-			return false
+		if n.has(e) {
+			continue
 		}
+		if e.Name != bundle.ProvenanceName || !isFile(filepath.Join(n.from, e.Name)) {
+			return false, nil
+		}
+		provenance = e.Data
 	}
 	for name := range n.owned.files {
 		if !names[name] && exists(filepath.Join(n.from, name)) {
-			return false
+			return false, nil
 		}
 	}
-	return true
+	return true, provenance
 }
 
 // has says whether the folder has a file with these bytes.
@@ -201,6 +210,11 @@ func (n *nodeOutput) mkdir(dir string) error {
 		return &fs.PathError{Op: "mkdir", Path: dir, Err: err}
 	}
 	return nil
+}
+
+func isFile(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // hasContent compares a file's bytes.
