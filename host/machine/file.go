@@ -195,8 +195,16 @@ func fillPath(arg, p string) string {
 func lastPart(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 // next is the name of a file until it is swapped in: hidden, and with an ending
-// that no program takes for one of its own.
-func (p place) next() string { return "." + p.base + ".mesh-host-next" }
+// that no program takes for one of its own. One that would be longer than a name can
+// be has a sum of the file's name instead of it.
+func (p place) next() string {
+	const ending = ".mesh-host-next"
+	if len(p.base) > unix.NAME_MAX-len("."+ending) {
+		sum := sha256.Sum256([]byte(p.base))
+		return "." + hex.EncodeToString(sum[:]) + ending
+	}
+	return "." + p.base + ending
+}
 
 // stageFile writes the file under its next name. It is given to its owner with its
 // final mode before it holds anything, and is on disk at the end.

@@ -25,16 +25,21 @@ type recorded struct {
 }
 
 func (r *record) read() (recorded, error) {
-	out := recorded{Packages: map[string]bool{}, Running: map[string]bool{}, Enabled: map[string]bool{}}
+	var out recorded
 	data, err := r.root.ReadFile(recordFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return out, err
 	}
-	if err := json.Unmarshal(data, &out); err != nil {
-		return out, fmt.Errorf("%s is damaged: %w", recordFile, err)
+	if err == nil {
+		if err := json.Unmarshal(data, &out); err != nil {
+			return out, fmt.Errorf("%s is damaged: %w", recordFile, err)
+		}
+	}
+	// After reading, since a null in the file takes a map away.
+	for _, m := range []*map[string]bool{&out.Packages, &out.Running, &out.Enabled} {
+		if *m == nil {
+			*m = map[string]bool{}
+		}
 	}
 	return out, nil
 }

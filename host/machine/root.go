@@ -250,7 +250,8 @@ func (r *Root) WriteFile(p string, content []byte, o Owner, mode uint32) error {
 	return at.commit()
 }
 
-// MkdirAll makes a folder of root's, and those above it. Only ones it makes get the mode.
+// MkdirAll makes a folder of root's, and those above it. Only ones it makes get the
+// mode, and those above it 0755, whatever the umask is.
 func (r *Root) MkdirAll(p string, mode uint32) error {
 	if p == "/" {
 		return nil
@@ -273,7 +274,15 @@ func (r *Root) MkdirAll(p string, mode uint32) error {
 	if errors.Is(err, unix.EEXIST) {
 		return nil
 	}
-	return at.err("make", err)
+	if err != nil {
+		return at.err("make", err)
+	}
+	fd, err := unix.Openat(at.fd, at.base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return at.err("open", err)
+	}
+	defer unix.Close(fd)
+	return at.err("change", unix.Fchmod(fd, mode))
 }
 
 // Remove removes a file that need not be there.
