@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+
+	"meshc.dev/render/bundle"
 )
 
 // Blocks is the backend of marked blocks: lines between two markers in a file that
@@ -19,24 +21,27 @@ type Blocks struct{ root *Root }
 // maxBlockFile bounds a file that a block is put into.
 const maxBlockFile = 16 << 20
 
-func beginLine(marker string) string { return "# BEGIN " + marker }
-func endLine(marker string) string   { return "# END " + marker }
+func beginLine(marker string) string { return bundle.BeginMarker + marker }
+func endLine(marker string) string   { return bundle.EndMarker + marker }
 
 // span is where a block stands in a file's bytes, with its markers.
 type span struct{ from, inside, insideEnd, to int }
 
 // find looks for the block of a marker. A marker is a whole line, whatever blanks
 // or carriage return end it, so that "mesh home" is not found in "mesh home2".
-// Anything but one begin before one end is damaged.
+// Anything but one begin before one end is damaged. So is one with a marker of another
+// block inside: no content of ours has any (package bundle refuses it), so somebody's
+// own lines would be lost with ours.
 func find(p string, file []byte, marker string) (span, bool, error) {
 	var s span
 	begins, ends := 0, 0
+	foreign := ""
 	for at := 0; at < len(file); {
 		end := len(file)
 		if i := bytes.IndexByte(file[at:], '\n'); i >= 0 {
 			end = at + i + 1
 		}
-		switch string(bytes.TrimRight(file[at:end], " \t\r\n")) {
+		switch line := string(bytes.TrimRight(file[at:end], " \t\r\n")); line {
 		case beginLine(marker):
 			if begins++; ends > 0 && begins == 1 {
 				return s, false, damagedBlock(p, marker, "its end stands before its beginning")
@@ -47,6 +52,10 @@ func find(p string, file []byte, marker string) (span, bool, error) {
 				return s, false, damagedBlock(p, marker, "its end stands without a beginning before it")
 			}
 			s.insideEnd, s.to = at, end
+		default:
+			if begins == 1 && ends == 0 && foreign == "" && bundle.IsMarkerLine(file[at:end]) {
+				foreign = line
+			}
 		}
 		at = end
 	}
@@ -59,6 +68,8 @@ func find(p string, file []byte, marker string) (span, bool, error) {
 		return s, false, damagedBlock(p, marker, "it begins and does not end")
 	case ends > 1:
 		return s, false, damagedBlock(p, marker, fmt.Sprintf("it ends %d times", ends))
+	case foreign != "":
+		return s, false, damagedBlock(p, marker, fmt.Sprintf("the line %q, which is another block's, stands inside it", foreign))
 	}
 	return s, true, nil
 }
