@@ -43,14 +43,26 @@ func BadMode(m string) string {
 	return fmt.Sprintf("%q is not three or four octal digits, for example \"0640\"", m)
 }
 
-var userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$|^[0-9]{1,10}$`)
+var userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$`)
 
-// BadUser says why a text is no user or group of a machine.
+// BadUser says why a text is no user or group of a machine. A number is none: programs
+// take it for an account's number, whoever has the name.
 func BadUser(u string) string {
 	if userName.MatchString(u) {
 		return ""
 	}
-	return "is no name of a user or group: lower-case letters, digits, _ and -, at most 31, or a number"
+	return "is no name of a user or group: lower-case letters, digits, _ and -, at most 31, beginning with a letter or _"
+}
+
+// badBlock says why lines cannot stand between the markers of a block (HST-5).
+func badBlock(content string) string {
+	for line := range strings.Lines(content) {
+		line = strings.TrimRight(line, " \t\r\n")
+		if strings.HasPrefix(line, "# BEGIN ") || strings.HasPrefix(line, "# END ") {
+			return "has the line " + strconv.Quote(line) + ", which is how a marked block begins or ends; write that line otherwise"
+		}
+	}
+	return ""
 }
 
 var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.(service|socket|timer|mount|automount|path|target|slice|swap)$`)

@@ -96,6 +96,9 @@ func (d *decoder) resource(out *Resources, kind, name string, v cue.Value) {
 	case "block":
 		d.only("path", "content", "marker")
 		r.Block = &plan.Block{Path: d.path("path"), Content: []byte(d.need("content")), Marker: d.text("marker", d.in.Instance)}
+		if why := badBlock(string(r.Block.Content)); why != "" {
+			d.refuse("content", "it "+why)
+		}
 	case "package":
 		d.only("name", "state")
 		r.Package = &plan.Package{Name: d.text("name", name), Absent: d.oneOf("state", "present", "absent") == "absent"}

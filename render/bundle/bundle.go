@@ -203,6 +203,11 @@ func (b *Bundle) checkEntries() error {
 		if f, ok := item.(*File); ok && len(f.Fills) > 0 && f.Fills[len(f.Fills)-1].Offset > len(e.Data) {
 			return fillBeyondEnd(f.ID, name)
 		}
+		if block, ok := item.(*Block); ok {
+			if err := checkBlockContent(e.Data); err != nil {
+				return fmt.Errorf("%s: %w", block.ID, err)
+			}
+		}
 		named[name] = sum
 	}
 	for _, e := range b.Entries {

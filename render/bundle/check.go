@@ -1,12 +1,12 @@
 package bundle
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -312,13 +312,11 @@ func CheckLabel(what, s string) error {
 	return nil
 }
 
-// checkAccount allows a name of a user or group, or its number.
+// checkAccount allows a name of a user or group, and never a number: programs take
+// that for an account's number, whoever has the name.
 func checkAccount(what, s string) error {
-	if n, err := strconv.Atoi(s); err == nil && n >= 0 && strconv.Itoa(n) == s && n < 1<<31 {
-		return nil
-	}
 	if s == "" || len(s) > 32 || !onlyOf(s, "-_.") || strings.IndexByte("-.0123456789", s[0]) >= 0 {
-		return fmt.Errorf("%s %q is no account's name or number", what, s)
+		return notAccount(what, s)
 	}
 	return nil
 }
@@ -347,6 +345,30 @@ func checkMarker(s string) error {
 		return fmt.Errorf("marker %q is empty, too long, or has spaces around it", s)
 	}
 	return checkText("marker", s)
+}
+
+// checkBlockContent refuses lines that would be read as the markers of a block, be it
+// this one or another: the machine's file could not be told apart from what is in it.
+func checkBlockContent(content []byte) error {
+	for line := range bytes.Lines(content) {
+		if IsMarkerLine(line) {
+			return markerInside(strings.TrimSpace(string(line)))
+		}
+	}
+	return nil
+}
+
+// The beginning of the line before a marked block on a machine, and of the one after
+// it; the marker follows.
+const (
+	BeginMarker = "# BEGIN "
+	EndMarker   = "# END "
+)
+
+// IsMarkerLine says whether a line of a file is one that a marked block begins or ends with.
+func IsMarkerLine(line []byte) bool {
+	line = bytes.TrimRight(line, " \t\r\n")
+	return bytes.HasPrefix(line, []byte(BeginMarker)) || bytes.HasPrefix(line, []byte(EndMarker))
 }
 
 // onlyOf says whether s holds letters, digits and the bytes of more, and no others.

@@ -50,6 +50,14 @@ func validateWithoutPath() error {
 	return fmt.Errorf(`validate has no "%%" for the path of the new content, so it would ask about the old one`)
 }
 
+func notAccount(what, s string) error {
+	return fmt.Errorf("%s %q is no account's name, which begins with a letter or _ and is no number", what, s)
+}
+
+func markerInside(line string) error {
+	return fmt.Errorf("its content has the line %q, which is how a marked block begins or ends; write that line otherwise", line)
+}
+
 func unsealedInCompleteBundle(id ID) error {
 	return fmt.Errorf("%s has no sealed secret, though the bundle says that it is complete", id)
 }

@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -117,6 +118,10 @@ func TestParseRefuses(t *testing.T) {
 		"block in a whole file": {head + "secret \"a/secret.x\" {\n  path = \"/srv/s\"\n}\nblock \"a/block.x\" {\n  path = \"/srv/s\"\n  marker = \"m\"\n  source = \"files/srv/s.block/m\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n}\n", "is held by a/secret.x already"},
 		"source elsewhere":      {head + "file \"a/file.x\" {\n  path = \"/srv/s\"\n  mode = \"0644\"\n  source = \"files/other\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n}\n", `source "files/other" is not "files/srv/s"`},
 		"validate of nothing":   {head + "file \"a/file.x\" {\n  path = \"/srv/s\"\n  mode = \"0644\"\n  source = \"files/srv/s\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n  validate = [\"nginx\", \"-t\"]\n}\n", `validate has no "%"`},
+		"number as an owner":    {head + strings.Replace(dir, "mode", "owner = \"123\"\n  mode", 1), `owner "123" is no account's name`},
+		"number as a group":     {head + strings.Replace(dir, "mode", "group = \"0\"\n  mode", 1), `group "0" is no account's name`},
+		"number as a user":      {head + "user \"a/user.x\" {\n  system = true\n  name = \"123\"\n}\n", `user "123" is no account's name`},
+		"number to be in":       {head + "user \"a/user.x\" {\n  system = true\n  name = \"x\"\n  groups = [\"4\"]\n}\n", `group "4" is no account's name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseDeclaration([]byte(c.src))
@@ -164,4 +169,45 @@ func TestNewRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// HST-5: a block is refused whose content has a line that a machine would read as a
+// block's marker, both when a bundle is made and when one is read that somebody else made.
+func TestMarkersInABlock(t *testing.T) {
+	for content, refused := range map[string]string{
+		"10.0.0.1 a\n# END mesh home\n10.0.0.2 b\n": "# END mesh home",
+		"# BEGIN mesh home2":                        "# BEGIN mesh home2",
+		"a\n# END x \t\r\n":                         "# END x",
+		"a # END mesh home\n":                       "",
+		"#BEGIN x\n# BEGINNING\n# END\n# BEGIN \n":  "",
+		"-----BEGIN CERTIFICATE-----\n":             "",
+	} {
+		block := &Block{ID: "a/block.x", Path: "/etc/hosts", Marker: "mesh home", Source: BlockSource("/etc/hosts", "mesh home")}
+		e := NewEntry(block.Source, []byte(content))
+		block.SHA256 = e.Sum
+		d := &Declaration{Format: Format, Mesh: "home", Node: "anchor", Items: []Item{block}}
+		made, err := New(d, []Entry{e}, Origin{Complete: true})
+		if says(t, content, err, refused) {
+			continue
+		}
+		if made == nil { // as somebody would write it who does not ask New
+			made = &Bundle{Mesh: d.Mesh, Node: d.Node, Declaration: d, Entries: []Entry{e}, declaration: NewEntry(DeclarationName, d.Append(nil))}
+			made.Manifest = Manifest{Format: Format, Mesh: d.Mesh, Node: d.Node, Complete: true, Files: map[string]Sum{e.Name: e.Sum, DeclarationName: made.declaration.Sum}}
+			made.manifest = NewEntry(ManifestName, made.Manifest.encode())
+			made.provenance = NewEntry(ProvenanceName, (&Provenance{Bundle: made.manifest.Sum}).encode())
+		}
+		_, err = Read(asFS(made))
+		says(t, content, err, refused)
+	}
+}
+
+// says reports an error that is not about a line, and says whether it did.
+func says(t *testing.T, content string, err error, line string) bool {
+	t.Helper()
+	switch {
+	case line == "" && err == nil, line != "" && err != nil && strings.Contains(err.Error(), fmt.Sprintf("a/block.x: its content has the line %q", line)):
+		return false
+	}
+	t.Errorf("%q: got %v", content, err)
+	return true
 }
