@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -157,10 +158,13 @@ func (r *run) want(w *wish) (machine.Want, error) {
 		return machine.Want{Condition: machine.Condition{Absent: i.State == bundle.Absent}}, nil
 	case *bundle.User:
 		c := machine.Condition{UID: i.UID, Group: i.Group, Home: i.Home, Shell: i.Shell, System: i.System}
-		groups := slices.Clone(i.Groups)
-		if w.thing != nil && w.thing.Found != nil && w.thing.Found.Groups != "" {
+		groups, own := slices.Clone(i.Groups), cmp.Or(i.Group, i.Name)
+		if w.thing != nil && w.thing.Found != nil {
+			own = cmp.Or(i.Group, w.thing.Found.Group, i.Name)
 			groups = append(groups, strings.Split(w.thing.Found.Groups, ",")...)
 		}
+		// A user is in its own group by that, and not one of its members.
+		groups = slices.DeleteFunc(groups, func(g string) bool { return g == own || g == "" })
 		slices.Sort(groups)
 		c.Groups = strings.Join(slices.Compact(groups), ",")
 		return machine.Want{Condition: c}, nil

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (a *Accounts) look(name string) (Condition, error) {
 	}
 	r := passwd.row(name, 7)
 	if r == nil {
-		return Condition{Absent: true}, nil
+		return Condition{Absent: true, OwnGroup: groups.number(name)}, nil
 	}
 	uid, err := strconv.Atoi(r[2])
 	if err != nil {
@@ -166,6 +167,15 @@ func (a *Accounts) look(name string) (Condition, error) {
 func (a *Accounts) check(name string, is, want Condition) error {
 	if !is.Absent && !want.Absent && want.UID != 0 && is.UID != want.UID {
 		return otherUID(name, is.UID, want.UID)
+	}
+	if is.Absent && want.UID != 0 {
+		passwd, err := a.table(passwdFile)
+		if err != nil {
+			return err
+		}
+		if r := passwd.numbered(want.UID); r != nil {
+			return takenUID(name, want.UID, r[0])
+		}
 	}
 	groups, err := a.table(groupFile)
 	if err != nil {
@@ -221,13 +231,14 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		return err
 	}
 	if want.Absent {
-		groups = groups.without(name, is.GIDOf(groups))
-		for _, g := range groups {
-			if len(g) >= 4 {
-				g[3] = strings.Join(slices.DeleteFunc(splitList(g[3]), func(m string) bool { return m == name }), ",")
-			}
-		}
+		groups.setMember(name, nil, "")
 		passwd, shadow = passwd.drop(name), shadow.drop(name)
+		switch own := groups.row(name, 3); {
+		case want.OwnGroup != "" && own == nil:
+			groups = append(groups, []string{name, "x", want.OwnGroup, ""})
+		case want.OwnGroup == "" && own != nil && is.Group == name && !groups.inUse(own, passwd):
+			groups = groups.drop(name)
+		}
 	} else {
 		row := passwd.row(name, 7)
 		if row == nil {
@@ -245,6 +256,9 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 				if g := groups.row(name, 3); g != nil {
 					row[3] = g[2]
 				} else {
+					if groups.numbered(uid) != nil {
+						row[3] = strconv.Itoa(freeNumber(name, want.System, passwd, groups))
+					}
 					groups = append(groups, []string{name, "x", row[3], ""})
 				}
 			}
@@ -258,7 +272,7 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		if want.Shell != "" {
 			row[6] = want.Shell
 		}
-		groups.setMember(name, splitList(want.Groups))
+		groups.setMember(name, splitList(want.Groups), row[3])
 	}
 	// Last comes the file by which it is told whether the user is as wanted.
 	for _, f := range []struct {
@@ -280,27 +294,40 @@ func (a *Accounts) Clear() {
 	}
 }
 
-// GIDOf finds the number of the user's own group.
-func (is Condition) GIDOf(groups table) string {
-	if r := groups.row(is.Group, 3); r != nil {
+// number of the group of a name, or nothing.
+func (t table) number(name string) string {
+	if r := t.row(name, 3); r != nil {
 		return r[2]
 	}
 	return ""
 }
 
-// without drops the group that has the user's name and number: that was made with it.
-func (t table) without(name, gid string) table {
-	return slices.DeleteFunc(slices.Clone(t), func(r []string) bool { return len(r) >= 3 && r[0] == name && r[2] == gid })
+// numbered finds the line of a user or group by its number.
+func (t table) numbered(n int) []string {
+	for _, r := range t {
+		if len(r) >= 3 && r[2] == strconv.Itoa(n) {
+			return r
+		}
+	}
+	return nil
+}
+
+// inUse says whether a group has members, or is somebody's own: userdel leaves such a
+// group there, and so do we.
+func (t table) inUse(group []string, passwd table) bool {
+	return len(group) >= 4 && group[3] != "" ||
+		slices.ContainsFunc(passwd, func(r []string) bool { return len(r) >= 4 && r[3] == group[2] })
 }
 
 func (t table) drop(name string) table {
 	return slices.DeleteFunc(slices.Clone(t), func(r []string) bool { return r[0] == name })
 }
 
-// setMember makes a user a member of exactly these groups.
-func (t table) setMember(name string, of []string) {
+// setMember makes a user a member of exactly these groups. In the line of its own
+// group, which is given by number, a user may stand or not: that stays as it is.
+func (t table) setMember(name string, of []string, own string) {
 	for _, g := range t {
-		if len(g) < 4 {
+		if len(g) < 4 || g[2] == own {
 			continue
 		}
 		members := slices.DeleteFunc(splitList(g[3]), func(m string) bool { return m == name })
@@ -322,8 +349,7 @@ func freeNumber(name string, system bool, passwd, groups table) int {
 	h.Write([]byte(name))
 	for i := range count {
 		n := from + (int(h.Sum32()%uint32(count))+i)%count
-		taken := func(r []string) bool { return len(r) >= 3 && r[2] == strconv.Itoa(n) }
-		if !slices.ContainsFunc(passwd, taken) && !slices.ContainsFunc(groups, taken) {
+		if passwd.numbered(n) == nil && groups.numbered(n) == nil {
 			return n
 		}
 	}
@@ -372,51 +398,72 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 			return fmt.Errorf("user %s comes from somewhere else than %s, and is left alone", name, passwdFile)
 		}
 	}
-	var command string
+	if want.Absent {
+		return b.remove(ctx, name, is, want.OwnGroup)
+	}
+	groups, err := b.accounts.table(groupFile)
+	if err != nil {
+		return err
+	}
+	command, home := "usermod", "--home"
 	var args []string
+	others := splitList(want.Groups)
+	newGroup := want.Group != "" && want.Group != is.Group
 	switch {
-	case want.Absent:
-		command = "userdel"
-	case is.Absent:
-		command, args = "useradd", []string{"--no-create-home"}
+	case !is.Absent:
+		if newGroup {
+			args = append(args, "--gid", want.Group)
+		}
+		// usermod would take the user out of the line of its own group too.
+		own := cmp.Or(want.Group, is.Group)
+		if r := groups.row(own, 4); r != nil && slices.Contains(splitList(r[3]), name) {
+			others = append(others, own)
+		}
+	default:
+		command, home, args = "useradd", "--home-dir", []string{"--no-create-home"}
 		if want.System {
 			args = append(args, "--system")
 		}
 		if want.UID != 0 {
 			args = append(args, "--uid", strconv.Itoa(want.UID))
 		}
-		groups, err := b.accounts.table(groupFile)
-		if err != nil {
-			return err
-		}
-		if want.Group == "" || want.Group == name && groups.row(name, 3) == nil {
+		own := cmp.Or(want.Group, name)
+		if own == name && groups.row(name, 3) == nil {
 			args = append(args, "--user-group")
 		} else {
-			args = append(args, "--gid", want.Group)
-		}
-	default:
-		command = "usermod"
-		if want.Group != "" && want.Group != is.Group {
-			args = append(args, "--gid", want.Group)
+			args = append(args, "--gid", own)
 		}
 	}
-	if !want.Absent {
-		if want.Home != "" {
-			args = append(args, "--home-dir", want.Home)
-			if command == "usermod" {
-				args[len(args)-2] = "--home"
-			}
-		}
-		if want.Shell != "" {
-			args = append(args, "--shell", want.Shell)
-		}
-		if want.Groups != is.Groups {
-			args = append(args, "--groups", want.Groups)
-		}
+	if want.Home != "" {
+		args = append(args, home, want.Home)
+	}
+	if want.Shell != "" {
+		args = append(args, "--shell", want.Shell)
+	}
+	if want.Groups != is.Groups || newGroup && !is.Absent {
+		args = append(args, "--groups", strings.Join(others, ","))
 	}
 	out, err := run(ctx, command, append(args, "--", name)...)
 	if err != nil {
 		return failed(ctx, command, out, err)
+	}
+	return nil
+}
+
+// remove removes a user. userdel takes the group of its name away where that was the
+// user's own and nobody else is in it; a group that was there before is made again.
+func (b *liveUsers) remove(ctx context.Context, name string, is Condition, group string) error {
+	if !is.Absent {
+		if out, err := run(ctx, "userdel", "--", name); err != nil {
+			return failed(ctx, "userdel", out, err)
+		}
+	}
+	groups, err := b.accounts.table(groupFile)
+	if err != nil || group == "" || groups.row(name, 3) != nil {
+		return err
+	}
+	if out, err := run(ctx, "groupadd", "--gid", group, "--", name); err != nil {
+		return failed(ctx, "groupadd", out, err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func newTree(t *testing.T) (*Machine, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"etc/passwd": "root:x:0:0::/root:/bin/sh\n", "etc/group": "root:x:0:\nadm:x:4:\nvideo:x:44:root\n", "etc/shadow": "root:*:::::::\n",
+		"etc/passwd": "root:x:0:0::/root:/bin/sh\n", "etc/group": "root:x:0:root\nadm:x:4:\nvideo:x:44:root\nleft:x:555:\nshared:x:556:root\n", "etc/shadow": "root:*:::::::\n",
 		"etc/hosts": "127.0.0.1 localhost", "etc/old": "old", "usr/lib/systemd/system/a.service": "[Install]\nWantedBy=multi-user.target\n",
 		"var/lib/dpkg/status": "Package: there\nStatus: install ok installed\nArchitecture: amd64\n\nPackage: gone\nStatus: deinstall ok config-files\n",
 	} {
@@ -45,8 +45,9 @@ func blockOf(content string) Want {
 }
 
 // subject is what a suite finds on a machine: a folder with the files old and hosts,
-// a user, a unit with a text, and a package that is there and one that is not.
-type subject struct{ dir, user, unit, gone, there string }
+// a user that is in the line of its own group, a unit with a text, and a package that is there and one that is not; and two
+// groups without a user of their name, of which the second has a member.
+type subject struct{ dir, user, unit, gone, there, group, shared string }
 
 // conformance is one thing, and the conditions that it is brought into.
 type conformance struct {
@@ -70,7 +71,11 @@ func conformanceCases(s subject) map[string]conformance {
 			{Condition: Condition{System: true, Groups: "video", Group: "git"}},
 			absent,
 		}, ""},
-		"user, found":    {Key{Kind: User, Name: s.user}, []Want{{Condition: Condition{Groups: "adm,video"}}, {Condition: Condition{Groups: "video", Shell: "/bin/bash"}}}, ""},
+		"user, group found":  userOfGroup(s.group, "555"),
+		"user, group in use": userOfGroup(s.shared, "556"),
+		"user, found": {Key{Kind: User, Name: s.user}, []Want{
+			{Condition: Condition{Groups: "adm,video"}}, {Condition: Condition{Groups: "video", Shell: "/bin/bash"}}, {Condition: Condition{Groups: "video"}},
+		}, ""},
 		"package":        {Key{Kind: Package, Name: s.gone}, []Want{{}, absent}, ""},
 		"package, found": {Key{Kind: Package, Name: s.there}, []Want{absent, {}}, ""},
 		"unit": {Key{Kind: Unit, Name: s.unit}, []Want{
@@ -79,11 +84,20 @@ func conformanceCases(s subject) map[string]conformance {
 	}
 }
 
+// userOfGroup is a user whose group was there before it, and stays.
+func userOfGroup(name, number string) conformance {
+	return conformance{Key{Kind: User, Name: name}, []Want{
+		{Condition: Condition{System: true, Home: "/var/lib/x", Shell: "/bin/sh"}},
+		{Condition: Condition{System: true, Group: name, Groups: "adm"}},
+		{Condition: Condition{Absent: true, OwnGroup: number}},
+	}, ""}
+}
+
 // HST-8: one suite for every backend. Each condition is made from each other, made
 // again without a difference, and looked at as it was made; at last what was found is
 // given back.
 func TestConformance(t *testing.T) {
-	cases := conformanceCases(subject{dir: "/etc", user: "root", unit: "a.service", gone: "gone", there: "there"})
+	cases := conformanceCases(subject{dir: "/etc", user: "root", unit: "a.service", gone: "gone", there: "there", group: "left", shared: "shared"})
 	// A unit that no text is known of is only recorded, which a machine that runs would refuse.
 	cases["unit without a text"] = conformance{Key{Kind: Unit, Name: "b.service"}, []Want{{Condition: Condition{Enabled: true, Running: true}}, {}}, ""}
 	conforms(t, cases, func(t *testing.T, _ Key) (*Machine, func() map[string]string) {

@@ -53,6 +53,10 @@ func otherUID(name string, is, want int) error {
 	return fmt.Errorf("user %s has number %d here, not %d; files belong to that number, so it is not changed", name, is, want)
 }
 
+func takenUID(name string, uid int, who string) error {
+	return fmt.Errorf("user %s cannot have the number %d, which is %s's on this machine; declare another uid, or none", name, uid, who)
+}
+
 func failed(ctx context.Context, command, output string, err error) error {
 	return fmt.Errorf("%s: %w: %s", command, err, shorten(ctx, output))
 }

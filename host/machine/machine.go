@@ -82,6 +82,10 @@ type Condition struct {
 	Home   string `json:"home,omitempty"`
 	Shell  string `json:"shell,omitempty"`
 	System bool   `json:"system,omitempty"`
+	// OwnGroup is, of a user that is not there, the number of a group of its name that
+	// is: it was not made with the user, and stays when the user goes. Who else is in
+	// it is for others to say, and not noted.
+	OwnGroup string `json:"own_group,omitempty"`
 
 	// Of units. One that a generator makes is enabled by its text, not by us. Stale is
 	// one that is enabled by other links than its text asks for; in a tree, Links are
@@ -107,7 +111,7 @@ func (is Condition) Meets(kind Kind, want Condition) bool {
 		return is.Generated || is.Enabled == want.Enabled && !is.Stale
 	}
 	if is.Absent || want.Absent {
-		return is.Absent == want.Absent
+		return is.Absent == want.Absent && (want.OwnGroup == "" || is.OwnGroup != "")
 	}
 	switch kind {
 	case User:

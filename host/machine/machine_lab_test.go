@@ -5,7 +5,6 @@ package machine
 import (
 	"os"
 	"os/exec"
-	"os/user"
 	"testing"
 )
 
@@ -34,9 +33,10 @@ func TestConformanceOnAMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sh(t, "useradd --system --no-create-home there && systemctl daemon-reload && apt-get install -y -qq "+labInstalled)
+	sh(t, "useradd --system --no-create-home there && usermod --append --groups there there && groupadd --gid 555 left &&"+
+		"groupadd --gid 556 shared && usermod --append --groups shared root && systemctl daemon-reload && apt-get install -y -qq "+labInstalled)
 	conforms(t, conformanceCases(subject{
-		dir: labDir, user: "there", unit: labUnit, gone: labPackage, there: labInstalled,
+		dir: labDir, user: "there", unit: labUnit, gone: labPackage, there: labInstalled, group: "left", shared: "shared",
 	}), func(t *testing.T, key Key) (*Machine, func() map[string]string) {
 		m, err := Live()
 		if err != nil {
@@ -69,10 +69,10 @@ func machineListing(t *testing.T, key Key) map[string]string {
 	t.Helper()
 	switch key.Kind {
 	case User:
-		if _, err := user.Lookup(key.Name); err != nil {
-			return map[string]string{}
+		return map[string]string{
+			"user":  sh(t, "getent passwd "+key.Name+" && id -Gn "+key.Name+" || true"),
+			"group": sh(t, "getent group "+key.Name+" || true"),
 		}
-		return map[string]string{"user": sh(t, "getent passwd "+key.Name+" && id -Gn "+key.Name)}
 	case Package:
 		return map[string]string{"package": sh(t, "dpkg-query -W -f '${db:Status-Status}' "+key.Name+" || true")}
 	case Unit:
