@@ -33,6 +33,7 @@ type run struct {
 	enabled map[string]string // units for which that was changed ahead, and how
 	tried   map[string]error
 	hasTry  bool
+	alone   bool // packages did not all come together, and are tried one by one
 }
 
 // Apply makes the machine agree with a bundle. It tells each thing as it is done.
@@ -356,9 +357,12 @@ func (r *run) done(w *wish, is machine.Condition, generations string) {
 
 // makePackages installs, with the first package that is missing, all that are: one
 // transaction takes little longer than one package. Where it fails, they are tried
-// one by one, so that it is known which.
+// one by one from then on, so that it is known which, and each costs one try.
 func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition) error {
 	backend := r.host.Machine.Packages
+	if r.alone {
+		return backend.Make(ctx, w.key, machine.Want{Condition: want})
+	}
 	var install, remove []string
 	for _, other := range r.wishes {
 		p, ok := other.item.(*bundle.Package)
@@ -377,8 +381,12 @@ func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition)
 			remove = append(remove, p.Name)
 		}
 	}
-	if len(install)+len(remove) > 1 && backend.MakeAll(ctx, install, remove, r.host.Progress) == nil {
-		return nil
+	if len(install)+len(remove) > 1 {
+		err := backend.MakeAll(ctx, install, remove, r.host.Progress)
+		if is, looked := backend.Look(ctx, w.key); err == nil && looked == nil && is.Meets(machine.Package, want) {
+			return nil
+		}
+		r.alone = true
 	}
 	return backend.Make(ctx, w.key, machine.Want{Condition: want})
 }

@@ -75,6 +75,19 @@ func shorten(ctx context.Context, s string) string {
 	return out
 }
 
-func packagesLocked(name string, pid int) error {
-	return fmt.Errorf("process %d holds %s, and has for %v: another package manager is at work", pid, name, lockTime)
+// heldError is a lock on packages that did not come free.
+type heldError struct {
+	lock string
+	pid  int
+}
+
+func (e *heldError) Error() string {
+	return fmt.Sprintf("process %d holds %s, and has for %v: another package manager is at work; apply again when it is done", e.pid, e.lock, lockTime)
+}
+
+func notMade(name string, absent bool) error {
+	if absent {
+		return fmt.Errorf("apt-get has done its work, and package %s is still there; see what `apt-get remove %s` says", name, name)
+	}
+	return fmt.Errorf("apt-get has done its work, and there is still no package %s: other packages stand for that name; declare the one that is meant", name)
 }

@@ -194,7 +194,7 @@ func Live() (*Machine, error) {
 	m := common(root)
 	m.IsLive = true
 	m.users = &liveUsers{m.Accounts}
-	m.Packages = &apt{&dpkg{root: root}}
+	m.Packages = &apt{dpkg: &dpkg{root: root}}
 	m.Units = systemd{root}
 	return m, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -135,8 +136,15 @@ func (b *treePackages) MakeAll(ctx context.Context, install, remove []string, _ 
 	return errors.Join(errs...)
 }
 
-// apt installs and removes packages on the machine itself.
-type apt struct{ dpkg *dpkg }
+// apt installs and removes packages on the machine itself. It lives for one run, in
+// which every package that cannot be had would cost as much as the first.
+type apt struct {
+	dpkg *dpkg
+	// updated is what the sources of packages were when their lists were updated.
+	updated string
+	// gaveUp says that another package manager was waited for in vain.
+	gaveUp bool
+}
 
 // Look says whether the package is installed.
 func (b *apt) Look(_ context.Context, key Key) (Condition, error) {
@@ -151,9 +159,19 @@ func (b *apt) Make(ctx context.Context, key Key, want Want) error {
 		return err
 	}
 	if want.Absent {
-		return b.MakeAll(ctx, nil, []string{key.Name}, nil)
+		err = b.MakeAll(ctx, nil, []string{key.Name}, nil)
+	} else {
+		err = b.MakeAll(ctx, []string{key.Name}, nil, nil)
 	}
-	return b.MakeAll(ctx, []string{key.Name}, nil, nil)
+	if err != nil {
+		return err
+	}
+	// apt-get is content with a name that other packages stand for.
+	is, err = b.Look(ctx, key)
+	if err == nil && !is.Meets(Package, want.Condition) {
+		return notMade(key.Name, want.Absent)
+	}
+	return err
 }
 
 // MakeAll does both in one transaction. A package that is removed leaves its
@@ -166,7 +184,7 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
 	defer cancel()
 	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1"}
-	if err := awaitUnlocked(ctx, dpkgLocks...); err != nil {
+	if err := b.await(ctx); err != nil {
 		return err
 	}
 	// A dpkg that was cut short has to finish first, or apt refuses everything.
@@ -182,20 +200,56 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 		args = append(args, name+"-")
 	}
 	out, err := runWith(ctx, env, progress, "apt-get", args...)
-	if err != nil && isExit(err) && len(install) > 0 {
-		// The lists may be older than what they point to.
-		if _, err := runWith(ctx, env, progress, "apt-get", "-q", "update"); err == nil {
-			out, err = runWith(ctx, env, progress, "apt-get", args...)
-			if err == nil {
-				return nil
-			}
-			return failed(ctx, "apt-get install", out, err)
-		}
+	if err != nil && isExit(err) && len(install) > 0 && b.update(ctx, env, progress) {
+		out, err = runWith(ctx, env, progress, "apt-get", args...)
 	}
 	if err != nil {
 		return failed(ctx, "apt-get install", out, err)
 	}
 	return nil
+}
+
+// update fetches the lists of packages, which may be older than what they point to:
+// once, and again where a source was added since. It says whether they are new.
+func (b *apt) update(ctx context.Context, env []string, progress func(string)) bool {
+	is := b.sources()
+	if is == b.updated {
+		return false
+	}
+	b.updated = is
+	_, err := runWith(ctx, env, progress, "apt-get", "-q", "update")
+	return err == nil
+}
+
+// sources tells where packages come from, and what vouches for them, from how it was
+// before. It is never empty.
+func (b *apt) sources() string {
+	out := "sources"
+	for _, dir := range []string{"/etc/apt", "/usr/share/keyrings"} {
+		_ = filepath.WalkDir(b.dpkg.root.Outside(dir), func(p string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // what cannot be read here, apt-get will speak of
+			}
+			if info, err := e.Info(); err == nil && !e.IsDir() {
+				out += fmt.Sprintf("\n%s %d %d", p, info.Size(), info.ModTime().UnixNano())
+			}
+			return nil
+		})
+	}
+	return out
+}
+
+// await waits for another package manager, unless that was in vain before.
+func (b *apt) await(ctx context.Context) error {
+	wait := lockTime
+	if b.gaveUp {
+		wait = 0
+	}
+	err := awaitUnlocked(ctx, wait, dpkgLocks...)
+	if held := (*heldError)(nil); errors.As(err, &held) {
+		b.gaveUp = true
+	}
+	return err
 }
 
 // dpkgLocks are held while packages are changed, by whoever does it (fcntl(2) locks on
@@ -204,8 +258,8 @@ var dpkgLocks = []string{"/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock"}
 
 // awaitUnlocked waits until no other process holds any of these locks. An apt-get whose
 // mesh-host was killed goes on to its end, and dpkg would not wait for it.
-func awaitUnlocked(ctx context.Context, locks ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, lockTime)
+func awaitUnlocked(ctx context.Context, wait time.Duration, locks ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for _, name := range locks {
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
@@ -226,8 +280,8 @@ func awaitUnlocked(ctx context.Context, locks ...string) error {
 			}
 			select {
 			case <-ctx.Done():
-				return packagesLocked(name, int(lock.Pid))
-			case <-time.After(lockTime / 600):
+				return &heldError{name, int(lock.Pid)}
+			case <-time.After(min(wait/100, time.Second/2)):
 			}
 		}
 	}

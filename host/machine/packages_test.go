@@ -3,10 +3,12 @@ package machine
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,10 +36,9 @@ func TestHoldLock(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// HST-2: an apt-get that outlived a killed run is waited for, and named where it does
-// not come to an end.
-func TestAwaitUnlocked(t *testing.T) {
-	lock, missing := filepath.Join(t.TempDir(), "lock"), filepath.Join(t.TempDir(), "missing")
+// holdLock has another process hold a lock until it is let go.
+func holdLock(t *testing.T, lock string) (letGo func()) {
+	t.Helper()
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -57,26 +58,142 @@ func TestAwaitUnlocked(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("got %q, %v", line, err)
 	}
-	defer func(was time.Duration) { lockTime = was }(lockTime)
+	return func() {
+		stop.Close()
+		if err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
-	lockTime = 200 * time.Millisecond
-	if err := awaitUnlocked(context.Background(), missing, lock); err == nil || !strings.Contains(err.Error(), lock) {
+// HST-2: an apt-get that outlived a killed run is waited for, and named where it does
+// not come to an end.
+func TestAwaitUnlocked(t *testing.T) {
+	lock, missing := filepath.Join(t.TempDir(), "lock"), filepath.Join(t.TempDir(), "missing")
+	letGo := holdLock(t, lock)
+	err := awaitUnlocked(context.Background(), 200*time.Millisecond, missing, lock)
+	if held := (*heldError)(nil); !errors.As(err, &held) || !strings.Contains(err.Error(), lock) {
 		t.Errorf("with the lock held: %v", err)
 	}
-	lockTime = time.Minute
 	waited := make(chan error, 1)
-	go func() { waited <- awaitUnlocked(context.Background(), missing, lock) }()
+	go func() { waited <- awaitUnlocked(context.Background(), time.Minute, missing, lock) }()
 	select {
 	case err := <-waited:
 		t.Fatalf("it did not wait: %v", err)
 	case <-time.After(200 * time.Millisecond):
 	}
-	stop.Close()
-	if err := c.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	letGo()
 	if err := <-waited; err != nil {
 		t.Errorf("with the lock free again: %v", err)
+	}
+}
+
+// aptOnTree is a machine whose apt-get and dpkg are scripts. A package called unknown
+// cannot be had, virtual is one that others stand for, and none is ever removed. They
+// write down how they are called.
+func aptOnTree(t *testing.T) (backend *apt, dir string, calls func() []string) {
+	t.Helper()
+	m, dir := newTree(t)
+	log := filepath.Join(dir, "log")
+	programs(t, map[string]string{
+		"dpkg": "exit 0",
+		"apt-get": "cd " + dir + `
+			case "$*" in *update) echo update >> log; exit 0;; esac
+			echo install >> log
+			case "$*" in *" unknown"*) echo "E: Unable to locate package unknown"; exit 100;; esac
+			while [ "$1" != -- ]; do shift; done
+			shift
+			for name; do
+				case $name in
+				virtual) ;;
+				*-) ;;
+				*) printf '\nPackage: %s\nStatus: install ok installed\nArchitecture: all\n' $name >> var/lib/dpkg/status;;
+				esac
+			done`,
+	})
+	locks := dpkgLocks
+	dpkgLocks = []string{filepath.Join(dir, "lock")}
+	t.Cleanup(func() { dpkgLocks = locks })
+	return &apt{dpkg: &dpkg{root: m.Root}}, dir, func() []string {
+		data, err := os.ReadFile(log)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(data))
+	}
+}
+
+// HST-2: one package that cannot be had costs the others little: the lists are updated
+// once in a run, and again only where the sources of packages have changed since.
+func TestListsAreUpdatedOnce(t *testing.T) {
+	backend, dir, calls := aptOnTree(t)
+	names := []string{"a", "b", "c", "unknown", "d", "e", "f"}
+	if err := backend.MakeAll(t.Context(), names, nil, nil); err == nil {
+		t.Fatal("a package that cannot be had was installed")
+	}
+	each := func() {
+		t.Helper()
+		for _, name := range names {
+			err := backend.Make(t.Context(), Key{Kind: Package, Name: name}, Want{})
+			if (err != nil) != (name == "unknown") || err != nil && !strings.Contains(err.Error(), "Unable to locate package unknown") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	each()
+	updates := func() int { return len(slices.DeleteFunc(calls(), func(s string) bool { return s != "update" })) }
+	if n := len(calls()); n > 10 || updates() != 1 {
+		t.Errorf("apt-get ran %d times: %v", n, calls())
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "etc/apt/sources.list.d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "etc/apt/sources.list.d/more.sources"), []byte("Types: deb\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	each()
+	each()
+	if updates() != 2 {
+		t.Errorf("with another source, the lists were updated %d times in all", updates())
+	}
+}
+
+// HST-3: a package is made only if it is there afterwards; one that is not has failed.
+func TestPackageIsThere(t *testing.T) {
+	backend, _, _ := aptOnTree(t)
+	for name, c := range map[string]struct {
+		absent bool
+		want   string
+	}{
+		"new": {false, ""}, "virtual": {false, "there is still no package virtual"}, "there": {true, "package there is still there"},
+	} {
+		err := backend.Make(t.Context(), Key{Kind: Package, Name: name}, Want{Condition: Condition{Absent: c.absent}})
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// HST-2: a lock that was waited for in vain is not waited for again in the same run, and
+// what it kept from being done is done once it is free.
+func TestLockIsAwaitedOnce(t *testing.T) {
+	backend, dir, calls := aptOnTree(t)
+	defer func(was time.Duration) { lockTime = was }(lockTime)
+	lockTime = time.Second
+	letGo := holdLock(t, filepath.Join(dir, "lock"))
+	begin := time.Now()
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		err := backend.Make(t.Context(), Key{Kind: Package, Name: name}, Want{})
+		if err == nil || !strings.Contains(err.Error(), "another package manager is at work") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if took := time.Since(begin); took < lockTime || took > 3*lockTime || len(calls()) > 0 {
+		t.Errorf("it took %v, with %v", took, calls())
+	}
+	letGo()
+	if err := backend.Make(t.Context(), Key{Kind: Package, Name: "a"}, Want{}); err != nil {
+		t.Error(err)
 	}
 }
 
