@@ -194,6 +194,7 @@ func (r *run) preflight(ctx context.Context) error {
 		}
 	}
 	r.wishes = slices.DeleteFunc(r.wishes, func(w *wish) bool { return w.key == machine.Key{} })
+	errs = append(errs, r.samePlaces()...)
 	for _, t := range r.withdrawn {
 		if t.Kind == machine.Unit {
 			continue

@@ -40,6 +40,16 @@ func foreignKey(p string, uid int) error {
 
 func alreadyRunning() error { return fmt.Errorf("another mesh-host is at work on this machine") }
 
+func onePlace(a, b *wish) error {
+	name := func(w *wish) string {
+		if w.item == nil { // a directory that something lies in
+			return w.key.String()
+		}
+		return fmt.Sprintf("%s (%s)", w.key, w.id())
+	}
+	return fmt.Errorf("%s and %s are one place on this machine, because a link leads from one path to the other; leave one of them out, or give it another path", name(a), name(b))
+}
+
 func unsigned() error {
 	return fmt.Errorf("the bundle is not signed, and this machine takes only signed ones (%s)", signersFile)
 }

@@ -237,6 +237,12 @@ func (m *Machine) Backend(k Kind) Backend {
 	panic("machine: no backend for " + string(k))
 }
 
+// Place tells the place of a file, directory or block's file from others: two paths that
+// a link makes one have the same. What is not there yet has its place all the same.
+func (m *Machine) Place(k Key) (string, error) {
+	return m.Root.placeName(k.Name, k.Kind != File) // a link in a file's own place is replaced
+}
+
 // Close lets the machine's folder go.
 func (m *Machine) Close() error { return m.Root.Close() }
 

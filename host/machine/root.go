@@ -174,6 +174,25 @@ func (r *Root) walk(p string, followLast bool) (place, error) {
 	return done(".")
 }
 
+// placeName names where a path leads, by the folder that is reached and not by the way
+// there.
+func (r *Root) placeName(p string, followLast bool) (string, error) {
+	at, err := r.walk(p, followLast)
+	if errors.Is(err, fs.ErrNotExist) && p != "/" {
+		above, err := r.placeName(path.Dir(p), true)
+		return above + "/" + path.Base(p), err
+	}
+	if err != nil {
+		return "", err
+	}
+	defer at.close()
+	var st unix.Stat_t
+	if err := unix.Fstat(at.fd, &st); err != nil {
+		return "", at.err("look at", err)
+	}
+	return fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, at.base), nil
+}
+
 // trusts says whether a link was made by root in a folder where only root makes any.
 func (r *Root) trusts(link unix.Stat_t, dir int) bool {
 	var st unix.Stat_t
