@@ -147,7 +147,7 @@ func (b *builder) checkTarget(id addr.Resource, at diag.Pos, t *evaluate.Target)
 		b.refuse(badTarget(id, at, why))
 	}
 	for _, u := range []string{t.Owner, t.Group} {
-		if why := evaluate.BadUser(u); u != "" && why != "" {
+		if why := evaluate.BadOwner(u); u != "" && why != "" {
 			b.refuse(badTarget(id, at, u+" "+why))
 		}
 	}

@@ -45,13 +45,24 @@ func BadMode(m string) string {
 
 var userName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$`)
 
-// BadUser says why a text is no user or group of a machine. A number is none: programs
+const userRule = "is no name of a user or group: lower-case letters, digits, _ and -, at most 31, beginning with a letter or _"
+
+// BadUser says why a text is no name of a user or group. A number is none: programs
 // take it for an account's number, whoever has the name.
 func BadUser(u string) string {
 	if userName.MatchString(u) {
 		return ""
 	}
-	return "is no name of a user or group: lower-case letters, digits, _ and -, at most 31, beginning with a letter or _"
+	return userRule
+}
+
+// BadOwner says why a file cannot belong to a user or group: one by name, or by the
+// number that a container's image knows it by.
+func BadOwner(o string) string {
+	if n, err := strconv.ParseUint(o, 10, 31); userName.MatchString(o) || err == nil && strconv.FormatUint(n, 10) == o {
+		return ""
+	}
+	return userRule + ", nor a number"
 }
 
 // badBlock says why lines cannot stand between the markers of a block (HST-5).

@@ -257,7 +257,7 @@ func (d *decoder) mode(otherwise string) string {
 
 func (d *decoder) owner(field string) string {
 	o := d.text(field, "")
-	if why := BadUser(o); o != "" && why != "" {
+	if why := BadOwner(o); o != "" && why != "" {
 		d.refuse(field, strconv.Quote(o)+" "+why)
 	}
 	return o

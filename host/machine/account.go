@@ -100,7 +100,14 @@ func (a *Accounts) Owner(owner, group string) (Owner, error) {
 	if owner == "" {
 		owner = "root"
 	}
-	if r := passwd.row(owner, 4); r != nil {
+	if n, err := strconv.Atoi(owner); err == nil {
+		o = Owner{n, n}
+		for _, r := range passwd {
+			if len(r) >= 4 && r[2] == owner {
+				o.GID, _ = strconv.Atoi(r[3])
+			}
+		}
+	} else if r := passwd.row(owner, 4); r != nil {
 		uid, err1 := strconv.Atoi(r[2])
 		gid, err2 := strconv.Atoi(r[3])
 		if err1 != nil || err2 != nil {
@@ -111,6 +118,10 @@ func (a *Accounts) Owner(owner, group string) (Owner, error) {
 		return o, noAccount("user", owner)
 	}
 	if group == "" {
+		return o, nil
+	}
+	if n, err := strconv.Atoi(group); err == nil {
+		o.GID = n
 		return o, nil
 	}
 	groups, err := a.table(groupFile)

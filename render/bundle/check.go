@@ -7,6 +7,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -244,10 +245,10 @@ func (c *checker) alone(name string, item Item) {
 
 func (c *checker) ownership(item Item, owner, group string, m Mode) {
 	if owner != "" {
-		c.addTo(item, checkAccount("owner", owner))
+		c.addTo(item, checkOwner("owner", owner))
 	}
 	if group != "" {
-		c.addTo(item, checkAccount("group", group))
+		c.addTo(item, checkOwner("group", group))
 	}
 	if m == 0 || m > 0o7777 {
 		c.addTo(item, fmt.Errorf("mode %s is not one of 0001 to 7777", m))
@@ -319,6 +320,14 @@ func checkAccount(what, s string) error {
 		return notAccount(what, s)
 	}
 	return nil
+}
+
+// checkOwner allows an account by name, or by a number as programs write it.
+func checkOwner(what, s string) error {
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil && strconv.FormatUint(n, 10) == s {
+		return nil
+	}
+	return checkAccount(what, s)
 }
 
 // checkPackageName keeps to Debian's names, so that none reads as an option or a path.

@@ -118,8 +118,8 @@ func TestParseRefuses(t *testing.T) {
 		"block in a whole file": {head + "secret \"a/secret.x\" {\n  path = \"/srv/s\"\n}\nblock \"a/block.x\" {\n  path = \"/srv/s\"\n  marker = \"m\"\n  source = \"files/srv/s.block/m\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n}\n", "is held by a/secret.x already"},
 		"source elsewhere":      {head + "file \"a/file.x\" {\n  path = \"/srv/s\"\n  mode = \"0644\"\n  source = \"files/other\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n}\n", `source "files/other" is not "files/srv/s"`},
 		"validate of nothing":   {head + "file \"a/file.x\" {\n  path = \"/srv/s\"\n  mode = \"0644\"\n  source = \"files/srv/s\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n  validate = [\"nginx\", \"-t\"]\n}\n", `validate has no "%"`},
-		"number as an owner":    {head + strings.Replace(dir, "mode", "owner = \"123\"\n  mode", 1), `owner "123" is no account's name`},
-		"number as a group":     {head + strings.Replace(dir, "mode", "group = \"0\"\n  mode", 1), `group "0" is no account's name`},
+		"number as an owner":    {head + strings.Replace(dir, "mode", "owner = \"0123\"\n  mode", 1), `owner "0123" is no account's name`},
+		"number as a group":     {head + strings.Replace(dir, "mode", "group = \"-1\"\n  mode", 1), `group "-1" is no account's name`},
 		"number as a user":      {head + "user \"a/user.x\" {\n  system = true\n  name = \"123\"\n}\n", `user "123" is no account's name`},
 		"number to be in":       {head + "user \"a/user.x\" {\n  system = true\n  name = \"x\"\n  groups = [\"4\"]\n}\n", `group "4" is no account's name`},
 	} {
