@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -279,14 +280,22 @@ func (r *run) orderBlocks() error {
 			markers[w.key.Name] = append(markers[w.key.Name], w.key.Marker)
 		}
 	}
-	for p, list := range markers {
-		if len(list) > 1 && !r.dry {
+	for _, p := range slices.Sorted(maps.Keys(markers)) {
+		if len(markers[p]) == 1 {
+			continue
+		}
+		another, err := r.host.Machine.Blocks.Order(p, markers[p], true)
+		if err == nil && another && !r.dry {
 			if err := r.touch(false); err != nil {
 				return err
 			}
-			if err := r.host.Machine.Blocks.Order(p, list); err != nil {
-				return err
-			}
+			_, err = r.host.Machine.Blocks.Order(p, markers[p], false)
+		}
+		if err != nil {
+			return err
+		}
+		if another {
+			r.say(Changed, machine.Key{Kind: machine.File, Name: p}, "", "the order of its blocks")
 		}
 	}
 	return nil

@@ -438,3 +438,27 @@ func TestLockIsInTheTree(t *testing.T) {
 		t.Error("a file was made outside of the tree")
 	}
 }
+
+// HST-3: blocks that change places are said, and a second apply neither moves them nor
+// writes anything down.
+func TestBlocksChangePlaces(t *testing.T) {
+	dir := newTree(t)
+	h := onTree(t, dir)
+	one, two := &bundle.Block{ID: "a/block.one", Path: "/etc/hosts", Marker: "one"}, &bundle.Block{ID: "a/block.two", Path: "/etc/hosts", Marker: "two"}
+	content := map[bundle.ID]string{"a/block.one": "10.0.0.1 a\n", "a/block.two": "10.0.0.2 b\n"}
+	apply(t, h, write(t, []bundle.Item{one, two}, content))
+	turned := write(t, []bundle.Item{two, one}, content)
+	if r := apply(t, h, turned); lines(r) != "changed file /etc/hosts: the order of its blocks\n" {
+		t.Errorf("it does\n%s", lines(r))
+	}
+	saves := 0
+	step = func(s string) {
+		if s == "save" {
+			saves++
+		}
+	}
+	defer func() { step = func(string) {} }()
+	if r := apply(t, h, turned); len(r.Events) > 0 || saves > 0 {
+		t.Errorf("the state is written %d times, and it does\n%s", saves, lines(r))
+	}
+}

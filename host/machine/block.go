@@ -152,18 +152,19 @@ func endsInBlock(file []byte) bool {
 	return bytes.HasPrefix(lines[len(lines)-1], []byte(endLine("")))
 }
 
-// Order brings the blocks of a file into an order. They change places among
-// themselves; nothing else moves.
-func (b *Blocks) Order(p string, markers []string) error {
+// Order brings the blocks of a file into an order, and says whether they were in
+// another. They change places among themselves; nothing else moves, and in a dry run
+// nothing does.
+func (b *Blocks) Order(p string, markers []string, dry bool) (another bool, err error) {
 	file, was, err := b.read(p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var wanted, is []span
 	for _, m := range markers {
 		s, ok, err := find(p, file, m)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if ok {
 			wanted = append(wanted, s)
@@ -171,8 +172,8 @@ func (b *Blocks) Order(p string, markers []string) error {
 	}
 	is = slices.Clone(wanted)
 	slices.SortFunc(is, func(a, b span) int { return a.from - b.from })
-	if slices.Equal(is, wanted) {
-		return nil
+	if slices.Equal(is, wanted) || dry {
+		return !slices.Equal(is, wanted), nil
 	}
 	var next []byte
 	at := 0
@@ -181,7 +182,7 @@ func (b *Blocks) Order(p string, markers []string) error {
 		next = append(next, file[wanted[i].from:wanted[i].to]...)
 		at = place.to
 	}
-	return b.write(p, append(next, file[at:]...), was)
+	return true, b.write(p, append(next, file[at:]...), was)
 }
 
 func putIn(file []byte, s span, replace bool, marker string, content []byte) []byte {

@@ -181,12 +181,13 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 	if len(install)+len(remove) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
-	defer cancel()
-	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1"}
-	if err := b.await(ctx); err != nil {
+	if err := errors.Join(ctx.Err(), b.await(ctx)); err != nil {
 		return err
 	}
+	// An interrupt ends the run after this: packages are not left half installed for it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Minute)
+	defer cancel()
+	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1"}
 	// A dpkg that was cut short has to finish first, or apt refuses everything.
 	if out, err := runWith(ctx, env, nil, "dpkg", "--configure", "-a", "--force-confold"); err != nil {
 		return failed(ctx, "dpkg --configure -a", out, err)

@@ -100,6 +100,7 @@ func aptOnTree(t *testing.T) (backend *apt, dir string, calls func() []string) {
 		"apt-get": "cd " + dir + `
 			case "$*" in *update) echo update >> log; exit 0;; esac
 			echo install >> log
+			case "$*" in *" slow"*) sleep 1;; esac
 			case "$*" in *" unknown"*) echo "E: Unable to locate package unknown"; exit 100;; esac
 			while [ "$1" != -- ]; do shift; done
 			shift
@@ -155,6 +156,28 @@ func TestListsAreUpdatedOnce(t *testing.T) {
 	each()
 	if updates() != 2 {
 		t.Errorf("with another source, the lists were updated %d times in all", updates())
+	}
+}
+
+// HST-2: an interrupt does not cut short what apt-get has begun, and keeps it from
+// beginning more.
+func TestInterruptLetsPackagesBe(t *testing.T) {
+	backend, _, calls := aptOnTree(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for len(calls()) == 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
+	if err := backend.Make(ctx, Key{Kind: Package, Name: "slow"}, Want{}); err != nil {
+		t.Error(err)
+	}
+	if is, err := backend.Look(t.Context(), Key{Kind: Package, Name: "slow"}); err != nil || is.Absent {
+		t.Errorf("it was cut short: %+v, %v", is, err)
+	}
+	if err := backend.Make(ctx, Key{Kind: Package, Name: "next"}, Want{}); err == nil || len(calls()) != 1 {
+		t.Errorf("it went on: %v, %v", calls(), err)
 	}
 }
 
