@@ -20,6 +20,7 @@ type run struct {
 	state  *state
 	tell   func(Event)
 	dry    bool
+	ahead  ahead // in a dry run: how the machine would be
 
 	wishes    []*wish
 	byID      map[bundle.ID]*wish
@@ -32,9 +33,11 @@ type run struct {
 	held    []*thing          // withdrawn units that could not be stopped
 	started []*wish           // units, by this run
 	enabled map[string]string // units for which that was changed ahead, and how
-	tried   map[string]error
-	hasTry  bool
-	alone   bool // packages did not all come together, and are tried one by one
+	// together are packages that went with another one, and whether they came.
+	together map[machine.Key]Verb
+	tried    map[string]error
+	hasTry   bool
+	alone    bool // packages did not all come together, and are tried one by one
 }
 
 // Apply makes the machine agree with a bundle. It tells each thing as it is done.
@@ -135,7 +138,7 @@ func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
 	}
 	r := &run{
 		host: h, opened: o, state: st, tell: tell, wishes: wishes(o.Declaration),
-		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, enabled: map[string]string{}, seen: map[machine.Key]machine.Condition{},
+		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, enabled: map[string]string{}, together: map[machine.Key]Verb{}, seen: map[machine.Key]machine.Condition{},
 		report: Report{
 			Mesh: o.Mesh, Node: o.Node, Bundle: o.Digest().String(), Commit: o.Provenance.Commit,
 			Serial: o.Provenance.Serial, Signer: o.Signer, Events: []Event{},
@@ -305,10 +308,6 @@ func (r *run) orderBlocks() error {
 func (r *run) makeThing(ctx context.Context, w *wish) error {
 	want, err := r.want(w)
 	if err != nil {
-		if r.dry {
-			r.say(Made, w.key, w.id(), "")
-			return nil
-		}
 		return err
 	}
 	if want.Quiet {
@@ -321,7 +320,11 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 	g := generations(w.item)
 	if is.Meets(w.key.Kind, want.Condition) {
 		r.done(w, is, g)
-		r.report.Unchanged++
+		if verb, ok := r.together[w.key]; ok {
+			r.say(verb, w.key, w.id(), "")
+		} else {
+			r.report.Unchanged++
+		}
 		return nil
 	}
 	if machine.IsQuadlet(w.key.Name) && w.key.Kind == machine.File {
@@ -330,7 +333,13 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 		}
 	}
 	why := difference(w, is, want.Condition)
-	if !r.dry {
+	if r.dry {
+		next, err := r.makeAhead(w.key, is, want)
+		if err != nil {
+			return err
+		}
+		r.done(w, next, g)
+	} else {
 		if err := r.touch(isText(w.key)); err != nil {
 			return err
 		}
@@ -374,6 +383,7 @@ func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition)
 		return backend.Make(ctx, w.key, machine.Want{Condition: want})
 	}
 	var install, remove []string
+	together := map[machine.Key]Verb{}
 	for _, other := range r.wishes {
 		p, ok := other.item.(*bundle.Package)
 		if !ok {
@@ -387,11 +397,14 @@ func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition)
 			// Not in one go with this one.
 		case is.Absent && p.State == bundle.Present:
 			install = append(install, p.Name)
+			together[other.key] = Made
 		case !is.Absent && p.State == bundle.Absent:
 			remove = append(remove, p.Name)
+			together[other.key] = Removed
 		}
 	}
 	if len(install)+len(remove) > 1 {
+		r.together = together
 		err := backend.MakeAll(ctx, install, remove, r.host.Progress)
 		if is, looked := backend.Look(ctx, w.key); err == nil && looked == nil && is.Meets(machine.Package, want) {
 			return nil
@@ -469,7 +482,7 @@ func difference(w *wish, is, want machine.Condition) string {
 			break
 		}
 		add(is.Mode != want.Mode && is.Target == "", "mode %04o, was %04o", want.Mode, is.Mode)
-		add(is.UID != want.UID || is.GID != want.GID, "owner %d:%d, was %d:%d", want.UID, want.GID, is.UID, is.GID)
+		add(is.UID != want.UID || is.GID != want.GID, "owner %s, was %d:%d", ownerWord(want), is.UID, is.GID)
 	case machine.User:
 		add(want.Group != "" && is.Group != want.Group, "group %s, was %s", want.Group, is.Group)
 		add(is.Groups != want.Groups, "groups %s, were %s", orNone(want.Groups), orNone(is.Groups))
@@ -477,6 +490,13 @@ func difference(w *wish, is, want machine.Condition) string {
 		add(want.Shell != "" && is.Shell != want.Shell, "shell %s, was %s", want.Shell, is.Shell)
 	}
 	return strings.Join(out, ", ")
+}
+
+func ownerWord(c machine.Condition) string {
+	if c.UID == machine.Unknown || c.GID == machine.Unknown {
+		return "a user that is yet to be made"
+	}
+	return fmt.Sprintf("%d:%d", c.UID, c.GID)
 }
 
 func orNone(s string) string {

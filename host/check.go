@@ -20,7 +20,7 @@ func (h *Host) Check(ctx context.Context, o *Opened) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r.dry = true
+	r.dry, r.ahead = true, newAhead()
 	ctx = machine.Hiding(ctx, o.hide)
 	for _, do := range []func(context.Context) error{r.preflight, r.withdraw, r.remember, r.makeThings, r.makeUnits} {
 		if err := do(ctx); err != nil {

@@ -105,8 +105,12 @@ func (r *run) find(ctx context.Context, from int) error {
 		if w.key.Kind == machine.Block {
 			is = r.findBlock(w.key, is)
 		}
-		if w.key.Kind == machine.File && !is.Absent && !r.dry {
-			if err := r.host.keep(w.key.Name, is); err != nil && i == from {
+		if w.key.Kind == machine.File && !is.Absent {
+			keep := r.host.keep
+			if r.dry {
+				keep = r.host.canKeep
+			}
+			if err := keep(w.key.Name, is); err != nil && i == from {
 				return err
 			} else if err != nil {
 				continue

@@ -41,7 +41,7 @@ func (r *run) makeUnits(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	is, err := units.LookAll(ctx, names)
+	is, err := r.lookUnits(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -288,21 +288,11 @@ func (r *run) unitDone(w *wish, is machine.Condition, now map[bundle.ID]string) 
 	w.thing.Seen = now
 }
 
-// digestOf is how a resource is now, as a unit remembers it. In a look ahead it is
-// how it would be.
+// digestOf is how a resource is now, as a unit remembers it.
 func (r *run) digestOf(id bundle.ID) string {
 	w := r.byID[id]
 	if w == nil {
 		return generations(r.opened.Declaration.Item(id))
-	}
-	if r.dry {
-		if want, err := r.want(w); err == nil {
-			if is, ok := r.seen[w.key]; ok && is.Meets(w.key.Kind, want.Condition) {
-				return digest(is, generations(w.item))
-			}
-			return digest(want.Condition, generations(w.item))
-		}
-		return "to be made"
 	}
 	if w.thing.Made == nil {
 		return "not made"

@@ -202,7 +202,7 @@ func (r *run) owned(want machine.Want, owner, group string) (machine.Want, error
 		want.UID, want.GID = os.Geteuid(), os.Getegid()
 		return want, nil
 	}
-	o, err := r.host.Machine.Accounts.Owner(owner, group)
+	o, err := r.owner(owner, group)
 	want.UID, want.GID = o.UID, o.GID
 	return want, err
 }
@@ -254,6 +254,9 @@ func digest(c machine.Condition, generations string) string {
 
 // look says how a thing is. What was seen before anything was changed is seen once.
 func (r *run) look(ctx context.Context, k machine.Key) (machine.Condition, error) {
+	if c, ok := r.foresee(k); ok {
+		return c, nil
+	}
 	if c, ok := r.seen[k]; ok && !r.touched {
 		return c, nil
 	}

@@ -96,7 +96,9 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		return nil
 	}
 	content, err := r.host.kept(*t.Found)
-	if err == nil && !r.dry {
+	if err == nil && r.dry {
+		_, err = r.makeAhead(t.Key, is, machine.Want{Condition: *t.Found, Content: content})
+	} else if err == nil {
 		if err := r.touch(t.Kind == machine.Unit || isText(t.Key)); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ Example:
 Verifies the bundle, opens every secret in it, and says what apply would do, and what on this machine
 contradicts it: another firewall that drops what the bundle opens, a hosts line for one of its names,
 somebody on an assigned port, a unit that hides one of its own. Changes nothing. Exits 1 where
-something is in the way.
+something is in the way, or apply would fail with some of it.
 
 Example:
   mesh-host check /var/lib/bundles/anchor

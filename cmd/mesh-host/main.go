@@ -192,7 +192,7 @@ func (c *command) check(ctx context.Context) (int, error) {
 		return refused, err
 	}
 	code := done
-	if len(r.Contradictions) > 0 {
+	if len(r.Contradictions) > 0 || r.Partly() {
 		code = refused
 	}
 	if c.json {

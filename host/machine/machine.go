@@ -159,6 +159,9 @@ type Units interface {
 	// Restart and Reload act on a unit that runs.
 	Restart(ctx context.Context, name string) error
 	Reload(ctx context.Context, name string) error
+	// Ahead is how a unit that is so will be enabled, once files have the content given,
+	// by path; nil stands for one that is gone.
+	Ahead(ctx context.Context, name string, is Condition, files map[string][]byte) (Condition, error)
 	// Try generates units from Quadlet files, given by path, without installing
 	// anything, and says which of the files are not accepted, and why.
 	Try(ctx context.Context, files map[string][]byte) (map[string]error, error)

@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"context"
+	"path"
+	"strings"
+)
+
+// What a look ahead asks: how a machine will be once something else was changed that
+// has not been changed yet.
+
+// Unknown stands for the number of a user or group that is yet to be made. No file
+// belongs to it.
+const Unknown = -1
+
+// OwnerAhead is Owner where some users will be as given, by name.
+func (a *Accounts) OwnerAhead(owner, group string, users map[string]Condition) (Owner, error) {
+	var o Owner
+	var err error
+	switch c, ok := users[owner]; {
+	case !ok:
+		o, err = a.Owner(owner, "")
+	case c.Absent:
+		err = noAccount("user", owner)
+	default:
+		o.UID = c.UID
+		o.GID, err = a.groupAhead(c.Group, users)
+	}
+	if err == nil && group != "" {
+		o.GID, err = a.groupAhead(group, users)
+	}
+	return o, err
+}
+
+// groupAhead is the number of a group. A user comes and goes with the group of its name.
+func (a *Accounts) groupAhead(group string, users map[string]Condition) (int, error) {
+	next, changes := users[group]
+	o, err := a.Owner("", group)
+	if err != nil {
+		if changes && !next.Absent && next.Group == group {
+			return Unknown, nil
+		}
+		return 0, err
+	}
+	if changes && next.Absent {
+		if is, err := a.look(group); err == nil && is.Group == group {
+			return 0, noAccount("group", group)
+		}
+	}
+	return o.GID, nil
+}
+
+// UserAhead is how a user that is so will be once it was made as wanted, or why it
+// cannot be made so.
+func (a *Accounts) UserAhead(name string, is, want Condition, users map[string]Condition) (Condition, error) {
+	if want.Absent {
+		return Condition{Absent: true}, nil
+	}
+	groups := want.Groups
+	want.Groups = ""
+	own := want.Group == "" || want.Group == name
+	if own {
+		want.Group = ""
+	}
+	if err := a.check(name, is, Condition{UID: want.UID}); err != nil {
+		return Condition{}, err
+	}
+	for _, g := range append(splitList(groups), splitList(want.Group)...) {
+		if _, err := a.groupAhead(g, users); err != nil {
+			return Condition{}, err
+		}
+	}
+	if is.Absent {
+		is = Condition{UID: want.UID, Group: name}
+		if want.UID == 0 {
+			is.UID = Unknown
+		}
+	}
+	is.Groups = groups
+	for _, f := range []struct {
+		is   *string
+		want string
+	}{{&is.Group, want.Group}, {&is.Home, want.Home}, {&is.Shell, want.Shell}} {
+		if f.want != "" {
+			*f.is = f.want
+		}
+	}
+	return is, nil
+}
+
+// IsLeftover says whether a file is what a run that was killed has left, which the next
+// one clears away.
+func IsLeftover(name string) bool {
+	base, ok := strings.CutSuffix(strings.TrimPrefix(name, "."), ".mesh-host-next")
+	return ok && name == place{base: base}.next()
+}
+
+// Ahead is how a unit that is so will be enabled, once files have the content given;
+// nil stands for one that is gone.
+func (b *treeUnits) Ahead(_ context.Context, name string, is Condition, files map[string][]byte) (Condition, error) {
+	if !concerns(name, files) {
+		return is, nil
+	}
+	text, generated, err := textAhead(b.root, name, files)
+	if err != nil {
+		return is, err
+	}
+	links, err := linksOf(b.root, name)
+	if err != nil {
+		return is, err
+	}
+	r, err := b.record.read()
+	is.Generated = generated
+	is.Enabled = len(links) > 0 || r.Enabled[name]
+	is.Stale = is.Enabled && stale(name, text, links)
+	return is, err
+}
+
+// Ahead is how a unit that is so will be enabled, once files have the content given;
+// nil stands for one that is gone. What an instance of a template, or a word that
+// systemd replaces, asks for is not known.
+func (s systemd) Ahead(_ context.Context, name string, is Condition, files map[string][]byte) (Condition, error) {
+	if !concerns(name, files) {
+		return is, nil
+	}
+	text, generated, err := textAhead(s.root, name, files)
+	if err != nil {
+		return is, err
+	}
+	is.Absent = text == "" && !generated
+	_, install, _ := strings.Cut(text, "[Install]")
+	if generated || is.Absent || strings.Contains(name, "@") || strings.Contains(install, "%") {
+		is.Generated = generated
+		return is, nil
+	}
+	links, err := linksOf(s.root, name)
+	is.Enabled = len(links) > 0
+	is.Stale = is.Enabled && stale(name, text, links)
+	is.Generated = !is.Enabled && len(installLinks(name, text)) == 0
+	return is, err
+}
+
+// concerns says whether a unit is made from one of the files.
+func concerns(name string, files map[string][]byte) bool {
+	for p := range files {
+		if path.Base(p) == template(name) || IsQuadlet(p) && QuadletUnit(p) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// template is the name of the text of a unit: of an instance, that of its template.
+func template(name string) string {
+	if prefix, rest, ok := strings.Cut(name, "@"); ok {
+		return prefix + "@" + path.Ext(rest)
+	}
+	return name
+}
+
+// textAhead finds the text that a unit will have, or says that it will be generated.
+func textAhead(root *Root, name string, files map[string][]byte) (text string, generated bool, err error) {
+	for _, dir := range unitDirs {
+		p := dir + "/" + template(name)
+		content, known := files[p]
+		if !known {
+			if content, err = root.ReadFile(p); err != nil {
+				continue
+			}
+		}
+		if content != nil {
+			return string(content), false, nil
+		}
+	}
+	for p, content := range files {
+		if content != nil && IsQuadlet(p) && QuadletUnit(p) == name {
+			return "", true, nil
+		}
+	}
+	names, err := root.ReadDir(QuadletDir)
+	for _, f := range names {
+		p := QuadletDir + "/" + f
+		if _, known := files[p]; !known && IsQuadlet(p) && QuadletUnit(p) == name {
+			return "", true, nil
+		}
+	}
+	return "", false, err
+}
