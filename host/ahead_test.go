@@ -189,3 +189,24 @@ func TestCheckOfANewOwner(t *testing.T) {
 		t.Errorf("got %s", e)
 	}
 }
+
+// HST-2: on a machine that runs, a package may bring the user that a file is to belong
+// to; check does not say that there is none. In a tree it brings nothing.
+func TestCheckOfWhatAPackageBrings(t *testing.T) {
+	h := onTree(t, newTree(t))
+	for _, live := range []bool{false, true} {
+		h.Machine.IsLive = live
+		for _, brings := range []bool{false, true} {
+			r := &run{host: h, dry: true, ahead: newAhead()}
+			r.ahead.brings = brings
+			o, err := r.owner("nobodys", "")
+			if known := live && brings; (err == nil) != known || known && o.UID != machine.Unknown {
+				t.Errorf("live %v, a package %v: %v, %v", live, brings, o, err)
+			}
+			_, err = r.makeAhead(machine.Key{Kind: machine.User, Name: "u"}, machine.Condition{Absent: true}, machine.Want{Condition: machine.Condition{Groups: "nobodys"}})
+			if (err == nil) != (live && brings) {
+				t.Errorf("live %v, a package %v: a user in its group: %v", live, brings, err)
+			}
+		}
+	}
+}
