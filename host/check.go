@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"meshc.dev/host/machine"
@@ -27,7 +25,7 @@ func (h *Host) Check(ctx context.Context, o *Opened) (Report, error) {
 			return r.report, err
 		}
 	}
-	around, err := h.surroundings(ctx)
+	around, err := h.surroundings(ctx, r.ownUnits())
 	if err != nil {
 		return r.report, err
 	}
@@ -35,45 +33,12 @@ func (h *Host) Check(ctx context.Context, o *Opened) (Report, error) {
 	return r.report, err
 }
 
-// surroundings are what else is on a machine that runs.
-type surroundings struct {
-	listeners []listener
-	drops     []dropChain
-}
-
-// listener is a socket that something listens on.
-type listener struct {
-	protocol string
-	port     int
-	program  string // empty where it is not known
-}
-
-// dropChain is a chain of the packet filter, not ours, that drops what it does not
-// accept.
-type dropChain struct {
-	name    string // inet filter input
-	accepts map[string]bool
-	all     bool // accepts something in a way that is not understood here
-}
-
-func (h *Host) surroundings(ctx context.Context) (surroundings, error) {
-	var s surroundings
-	if !h.Machine.IsLive {
-		return s, nil
-	}
-	var err error
-	if s.listeners, err = listeners(); err != nil {
-		return s, err
-	}
-	s.drops, err = dropChains(ctx)
-	return s, err
-}
-
 // contradictions are what on the machine is in the bundle's way (HST-11).
 func (r *run) contradictions(ctx context.Context, around surroundings) ([]string, error) {
 	var out []string
-	var opened []port
-	ourTables := map[string]bool{}
+	var opened []opening
+	var claims []claim
+	ours := map[string]bool{}
 	for _, item := range r.opened.Declaration.Items {
 		switch i := item.(type) {
 		case *bundle.Block:
@@ -93,26 +58,57 @@ func (r *run) contradictions(ctx context.Context, around surroundings) ([]string
 				}
 			}
 			if machine.IsUnitText(i.Path) {
-				out = append(out, r.taken(ctx, i, published(text), around.listeners)...)
+				for _, p := range published(text) {
+					claims = append(claims, claim{port: p, units: []string{unitOf(i.Path)}, who: fmt.Sprintf("%s (%s)", unitOf(i.Path), i.ID)})
+				}
 			}
-			for _, t := range tablePattern.FindAllStringSubmatch(text, -1) {
-				ourTables[t[1]] = true
+			if tables := tablesIn(text); len(tables) > 0 {
 				opened = append(opened, openedIn(text)...)
+				for _, t := range tables {
+					ours[t] = true
+				}
 			}
 		}
 	}
-	for _, c := range around.drops {
-		if ourTables[c.table()] || c.all {
-			continue
-		}
-		for _, p := range opened {
-			if !c.accepts[p.String()] {
-				out = append(out, fmt.Sprintf("chain %s drops what it does not accept, and does not accept %s, which the bundle opens", c.name, p))
-			}
-		}
+	isPublished := func(o opening) bool {
+		return slices.ContainsFunc(claims, func(c claim) bool { return c.covers(o.from, o.protocol) && c.covers(o.to, o.protocol) })
 	}
+	out = append(out, closed(around.chains, ours, opened, isPublished)...)
+	claims = append(claims, r.listens(opened, isPublished)...)
+	out = append(out, r.taken(ctx, claims, around)...)
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// closed are the chains of others that drop what the bundle opens. What a container
+// publishes is redirected before it would come to the machine itself, and forwarded.
+func closed(chains []baseChain, ours map[string]bool, opened []opening, isPublished func(opening) bool) []string {
+	var out []string
+	for _, c := range chains {
+		if ours[c.family+" "+c.table] {
+			continue
+		}
+		var dropped []port
+		for _, o := range opened {
+			redirected := isPublished(o)
+			if redirected != (c.hook == "forward") || o.family == "ip" && c.family == "ip6" || o.family == "ip6" && c.family == "ip" {
+				continue
+			}
+			for _, p := range c.pieces(o.port) {
+				if !c.lets(packet{p.protocol, p.from, redirected, o.world}) {
+					dropped = append(dropped, p)
+				}
+			}
+		}
+		switch {
+		case len(dropped) == 0:
+		case c.drops:
+			out = append(out, fmt.Sprintf("chain %s drops what it does not accept, and does not accept %s, which the bundle opens", c, portList(dropped)))
+		default:
+			out = append(out, fmt.Sprintf("chain %s drops %s, which the bundle opens", c, portList(dropped)))
+		}
+	}
+	return out
 }
 
 // foreignNames are lines of a hosts file, outside our blocks, for names in a block.
@@ -176,84 +172,120 @@ func (r *run) hidden(ctx context.Context, f *bundle.File) (string, error) {
 	return fmt.Sprintf("%s hides the unit that is made from %s (%s); remove it", p, f.Path, f.ID), nil
 }
 
-// taken are listeners on ports that a container is to publish, while its unit does
-// not run.
-func (r *run) taken(ctx context.Context, f *bundle.File, ports []port, all []listener) []string {
-	unit := path.Base(f.Path)
-	if machine.IsQuadlet(f.Path) {
-		unit = machine.QuadletUnit(f.Path)
+// claim is a port that is assigned to somebody.
+type claim struct {
+	port
+	units    []string // all of which run where it has the port
+	who      string   // for messages
+	isListen bool     // a program's own, and not a container's that is published
+}
+
+// listens are the ports that the bundle's own programs listen on, as far as the table
+// that meshc writes tells: what is open to nobody is not in it. A port that the machine
+// has for itself, such as ssh's, is none, and neither is one of an instance without a
+// service that is to run.
+func (r *run) listens(opened []opening, isPublished func(opening) bool) []claim {
+	var out []claim
+	for _, o := range opened {
+		instance, _, ok := strings.Cut(o.why, "/")
+		if !ok || isPublished(o) || strings.ContainsAny(o.why, " :") {
+			continue
+		}
+		c := claim{port: o.port, who: o.why, isListen: true}
+		for _, item := range r.opened.Declaration.Items {
+			u, ok := item.(*bundle.Unit)
+			if ok && u.State == bundle.Running && strings.HasSuffix(u.Name, ".service") && strings.HasPrefix(string(u.ID), instance+"/") {
+				c.units = append(c.units, u.Name)
+			}
+		}
+		if len(c.units) > 0 {
+			out = append(out, c)
+		}
 	}
-	if len(ports) == 0 || len(all) == 0 {
-		return nil
+	return out
+}
+
+// firstTransient is the first port that Linux gives to sockets that ask for any
+// (ip_local_port_range, ip(7)).
+const firstTransient = 32768
+
+// conflicts says whether a listener keeps a program from a port. An address of
+// loopback does not: the program need not listen there.
+func (c claim) conflicts(l listener) bool {
+	switch {
+	case !c.covers(l.port, l.protocol):
+		return false
+	case l.protocol == "udp" && c.from != c.to && l.port >= firstTransient:
+		return false // a client's, and gone in a moment
+	case l.address.IsLoopback() && c.address != l.address:
+		return false
 	}
-	if is, err := r.host.Machine.Units.Look(ctx, machine.Key{Kind: machine.Unit, Name: unit}); err != nil || is.Running {
-		return nil
-	}
+	return !c.address.IsValid() || !l.address.IsValid() || c.address == l.address
+}
+
+// taken are listeners of others on assigned ports.
+func (r *run) taken(ctx context.Context, claims []claim, around surroundings) []string {
 	var out []string
-	for _, l := range all {
-		for _, p := range ports {
-			if p.protocol == l.protocol && p.from <= l.port && l.port <= p.to {
-				who := l.program
-				if who == "" {
-					who = "something"
-				}
-				out = append(out, fmt.Sprintf("%s listens on %d/%s, which is assigned to %s (%s)", who, l.port, l.protocol, unit, f.ID))
+	for _, l := range around.listeners {
+		for _, c := range claims {
+			if c.conflicts(l) && r.isForeign(ctx, c, l, around.names) {
+				out = append(out, fmt.Sprintf("%s listens on %d/%s, which is assigned to %s", whoListens(l), l.port, l.protocol, c.who))
 			}
 		}
 	}
 	return out
 }
 
-// port is a port or range of one protocol.
-type port struct {
-	from, to int
-	protocol string
+// isForeign says whether a listener is none of the bundle's own programs, nor can be
+// one: where all that is to run does, a service that nobody declared, such as one that
+// came with a package, may be what listens for it.
+func (r *run) isForeign(ctx context.Context, c claim, l listener, ours []string) bool {
+	if slices.ContainsFunc(l.holders, func(h holder) bool { return h.is(ours) }) {
+		return false
+	}
+	if c.isListen && (len(l.holders) == 0 || slices.ContainsFunc(l.holders, holder.isManager)) {
+		return false // the kernel's own, such as a tunnel's, or systemd's for a unit
+	}
+	is, err := r.host.Machine.Units.LookAll(ctx, c.units)
+	return err == nil && slices.ContainsFunc(c.units, func(u string) bool { return !is[u].Running || is[u].Broken })
 }
 
-func (p port) String() string {
-	if p.from == p.to {
-		return fmt.Sprintf("%d/%s", p.from, p.protocol)
+func whoListens(l listener) string {
+	if len(l.holders) == 0 || l.holders[0].program == "" {
+		return "something"
 	}
-	return fmt.Sprintf("%d-%d/%s", p.from, p.to, p.protocol)
+	h := l.holders[0]
+	if unit := h.unit(); unit != "" {
+		return h.program + " of " + unit
+	}
+	return h.program
 }
 
-var (
-	publishPattern = regexp.MustCompile(`(?m)(?:^PublishPort=|--publish[= ]|\s-p )"?(?:(?:\[[^\]]*\]|[0-9.]+):)?([0-9]+)(?:-([0-9]+))?:[0-9]+(?:-[0-9]+)?(?:/(tcp|udp))?`)
-	tablePattern   = regexp.MustCompile(`(?m)^table (\w+ \w+) \{`)
-	dportPattern   = regexp.MustCompile(`\b(tcp|udp|th) dport ([0-9]+)(?:-([0-9]+))?\b.*\baccept\b`)
-)
-
-// published are the ports of the machine that a container's unit text publishes.
-func published(text string) []port {
-	var out []port
-	for _, m := range publishPattern.FindAllStringSubmatch(text, -1) {
-		p := port{protocol: m[3]}
-		if p.protocol == "" {
-			p.protocol = "tcp"
-		}
-		p.from, _ = strconv.Atoi(m[1])
-		if p.to, _ = strconv.Atoi(m[2]); p.to == 0 {
-			p.to = p.from
-		}
-		out = append(out, p)
+// unitOf is the unit that a text is of.
+func unitOf(p string) string {
+	if machine.IsQuadlet(p) {
+		return machine.QuadletUnit(p)
 	}
-	return out
+	return path.Base(p)
 }
 
-// openedIn are the ports that an nftables text accepts.
-func openedIn(text string) []port {
-	var out []port
-	for _, m := range dportPattern.FindAllStringSubmatch(text, -1) {
-		from, _ := strconv.Atoi(m[2])
-		to, _ := strconv.Atoi(m[3])
-		if to == 0 {
-			to = from
-		}
-		for _, protocol := range []string{"tcp", "udp"} {
-			if m[1] == protocol || m[1] == "th" {
-				out = append(out, port{from, to, protocol})
-			}
+// ownUnits are the units of the bundle, and of the one before it.
+func (r *run) ownUnits() []string {
+	var out []string
+	add := func(k machine.Key) {
+		switch {
+		case k.Kind == machine.Unit:
+			out = append(out, k.Name)
+		case isText(k) && (strings.HasSuffix(unitOf(k.Name), ".service") || strings.HasSuffix(unitOf(k.Name), ".socket")):
+			out = append(out, unitOf(k.Name))
 		}
 	}
-	return out
+	for _, w := range r.wishes {
+		add(w.key)
+	}
+	for _, t := range r.state.Things {
+		add(t.Key)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
