@@ -152,6 +152,22 @@ func (r *run) owner(owner, group string) (machine.Owner, error) {
 	return o, err
 }
 
+// ownerAhead is whom a path would belong to by now, where that is not whom it does.
+func (r *run) ownerAhead(p string) (int, bool) {
+	if !r.dry {
+		return 0, false
+	}
+	if r.ahead.gone[p] {
+		return machine.Nobody, true
+	}
+	for _, kind := range []machine.Kind{machine.Directory, machine.File} {
+		if c, ok := r.ahead.is[machine.Key{Kind: kind, Name: p}]; ok {
+			return c.UID, true
+		}
+	}
+	return 0, false
+}
+
 // mayBring says whether a user or group that is not there may come with a package. In a
 // tree none does: its packages are installed by whoever runs it.
 func (r *run) mayBring() bool { return r.ahead.brings && r.host.Machine.IsLive }

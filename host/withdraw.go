@@ -150,9 +150,14 @@ func (r *run) stay(t *thing, why string) {
 // remembers in later runs. It is empty where there is none.
 func (r *run) dataOf(user machine.Condition, remembered string) (string, error) {
 	root := r.host.Machine.Root
-	if owner, err := root.OwnerOf(user.Home); err != nil {
-		return "", err
-	} else if owner == user.UID {
+	owner, known := r.ownerAhead(user.Home)
+	if !known {
+		var err error
+		if owner, err = root.OwnerOf(user.Home); err != nil {
+			return "", err
+		}
+	}
+	if owner == user.UID {
 		return user.Home, nil
 	}
 	places := []string{remembered}
@@ -170,7 +175,7 @@ func (r *run) dataOf(user machine.Condition, remembered string) (string, error) 
 		if p == "" {
 			continue
 		}
-		if owns, err := root.Owns(p, user.UID); err != nil || owns {
+		if owns, err := root.Owns(p, user.UID, r.ownerAhead); err != nil || owns {
 			return p, err
 		}
 	}

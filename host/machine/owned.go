@@ -12,31 +12,32 @@ import (
 // Where there are more, it counts as found.
 const manyOwned = 100_000
 
-// nobody is whom what is not there belongs to.
-const nobody = -1
+// Nobody is whom what is not there belongs to.
+const Nobody = -1
 
 // OwnerOf is the number of the user that a path belongs to, -1 where there is nothing.
 func (r *Root) OwnerOf(p string) (int, error) {
 	if p == "" {
-		return nobody, nil
+		return Nobody, nil
 	}
 	at, err := r.target(p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-		return nobody, nil
+		return Nobody, nil
 	}
 	if err != nil {
-		return nobody, err
+		return Nobody, err
 	}
 	defer at.close()
 	st, err := at.stat()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nobody, nil
+		return Nobody, nil
 	}
 	return int(st.Uid), err
 }
 
 // Owns says whether a user owns a folder, or anything below it on the same file system.
-func (r *Root) Owns(dir string, uid int) (bool, error) {
+// Whom a path belongs to is as ahead says, where that knows it: nobody owns what is gone.
+func (r *Root) Owns(dir string, uid int, ahead func(p string) (owner int, known bool)) (bool, error) {
 	at, err := r.target(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return false, nil
@@ -53,13 +54,20 @@ func (r *Root) Owns(dir string, uid int) (bool, error) {
 		return false, err
 	}
 	left := manyOwned
-	return owns(at, st, uid, st.Dev, &left)
+	return owns(at, st, uid, st.Dev, &left, ahead)
 }
 
-func owns(at place, st unix.Stat_t, uid int, device uint64, left *int) (bool, error) {
+func owns(at place, st unix.Stat_t, uid int, device uint64, left *int, ahead func(string) (int, bool)) (bool, error) {
 	*left--
-	if int(st.Uid) == uid || *left < 0 {
+	owner, known := ahead(at.path)
+	if !known {
+		owner = int(st.Uid)
+	}
+	if owner == uid || *left < 0 {
 		return true, nil
+	}
+	if owner == Nobody {
+		return false, nil
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Dev != device {
 		return false, nil
@@ -83,7 +91,7 @@ func owns(at place, st unix.Stat_t, uid int, device uint64, left *int) (bool, er
 		if err != nil {
 			return false, err
 		}
-		if owns, err := owns(in, st, uid, device, left); err != nil || owns {
+		if owns, err := owns(in, st, uid, device, left, ahead); err != nil || owns {
 			return owns, err
 		}
 	}
