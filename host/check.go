@@ -188,7 +188,7 @@ func (r *run) listens(opened []opening, isPublished func(opening) bool) []claim 
 	var out []claim
 	for _, o := range opened {
 		instance, _, ok := strings.Cut(o.why, "/")
-		if !ok || isPublished(o) || strings.ContainsAny(o.why, " :") {
+		if !ok || isPublished(o) {
 			continue
 		}
 		c := claim{port: o.port, who: o.why, isListen: true}

@@ -27,6 +27,7 @@ func (c baseChain) String() string { return c.family + " " + c.table + " " + c.n
 type tableChains struct {
 	chains map[string][]rule
 	sets   map[string][]json.RawMessage
+	cuts   []int // numbers in them at which a port may fare otherwise than the one below
 }
 
 // rule is the statements of one, each an object with one name.
@@ -106,6 +107,9 @@ func parseRuleset(data []byte) ([]baseChain, error) {
 				table(s.Family, s.Table).sets[s.Name] = s.Elem
 			}
 		}
+	}
+	for _, t := range tables {
+		t.findCuts()
 	}
 	for i := range out {
 		out[i].rules = out[i].in.chains[out[i].name]
@@ -379,27 +383,34 @@ func (t *tableChains) ranges(right json.RawMessage) ([][2]int, bool) {
 // pieces cuts ports where a number stands in a rule, so that all ports of a piece fare
 // alike.
 func (c baseChain) pieces(p port) []port {
-	cuts := []int{p.from}
-	for _, rules := range c.in.chains {
-		for _, r := range rules {
-			text, _ := json.Marshal(r)
-			cuts = append(cuts, numbers(string(text))...)
-		}
-	}
-	for _, elements := range c.in.sets {
-		for _, e := range elements {
-			cuts = append(cuts, numbers(string(e))...)
-		}
-	}
-	slices.Sort(cuts)
 	var out []port
-	for _, cut := range slices.Compact(cuts) {
+	for _, cut := range c.in.cuts {
 		if cut > p.from && cut <= p.to {
 			out = append(out, port{from: p.from, to: cut - 1, protocol: p.protocol})
 			p.from = cut
 		}
 	}
 	return append(out, port{from: p.from, to: p.to, protocol: p.protocol})
+}
+
+// findCuts notes where ports may begin to fare otherwise.
+func (t *tableChains) findCuts() {
+	for _, rules := range t.chains {
+		for _, r := range rules {
+			for _, statement := range r {
+				for _, body := range statement {
+					t.cuts = append(t.cuts, numbers(string(body))...)
+				}
+			}
+		}
+	}
+	for _, elements := range t.sets {
+		for _, e := range elements {
+			t.cuts = append(t.cuts, numbers(string(e))...)
+		}
+	}
+	slices.Sort(t.cuts)
+	t.cuts = slices.Compact(t.cuts)
 }
 
 // numbers are those in a text that could be a port's, and each one's successor.
