@@ -168,6 +168,39 @@ func TestCheckUsers(t *testing.T) {
 	}
 }
 
+// HST-2: a number and a group that go with a user are free, in check as in apply, and a
+// group that stays is not.
+func TestCheckWhereUsersGo(t *testing.T) {
+	inGroup := func(group string) []bundle.Item {
+		return []bundle.Item{&bundle.File{ID: "b/file.f", Path: "/etc/f", Group: group, Mode: 0o644}}
+	}
+	for name, c := range map[string]struct {
+		group string // a line that is there before
+		a, b  []bundle.Item
+	}{
+		"a number changes hands": {"", []bundle.Item{&bundle.User{ID: "a/user.u", Name: "u-git", UID: 990}}, []bundle.Item{&bundle.User{ID: "b/user.u", Name: "u-db", UID: 990}}},
+		"a number is taken":      {"", nil, []bundle.Item{&bundle.User{ID: "b/user.u", Name: "u-db", UID: 33}}},
+		"a group goes":           {"", []bundle.Item{&bundle.User{ID: "a/user.u", Name: "u-git"}}, inGroup("u-git")},
+		"a group that was there": {"u-git:x:555:\n", []bundle.Item{&bundle.User{ID: "a/user.u", Name: "u-git"}}, inGroup("u-git")},
+		"a group with a member": {
+			"",
+			[]bundle.Item{&bundle.User{ID: "a/user.u", Name: "u-git"}, &bundle.User{ID: "a/user.w", Name: "www-data", Groups: []string{"u-git"}}},
+			append([]bundle.Item{&bundle.User{ID: "a/user.w", Name: "www-data", Groups: []string{"u-git"}}}, inGroup("u-git")...),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newTree(t)
+			groups, err := os.ReadFile(dir + "/etc/group")
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, "/etc/group", string(groups)+c.group, 0o644)
+			foretold(t, "A", dir, write(t, c.a, nil))
+			foretold(t, "B", dir, write(t, c.b, nil))
+		})
+	}
+}
+
 // HST-2: in a look ahead, a file that is there and is to belong to a user that is not
 // there yet is changed, and the reason names no number.
 func TestCheckOfANewOwner(t *testing.T) {

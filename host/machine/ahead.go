@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -42,19 +43,46 @@ func (a *Accounts) groupAhead(group string, users map[string]Condition) (int, er
 		}
 		return 0, err
 	}
-	if changes && next.Absent {
-		if is, err := a.look(group); err == nil && is.Group == group {
-			return 0, noAccount("group", group)
+	if changes && next.Absent && next.OwnGroup == "" {
+		stays, err := a.staysAhead(group, users)
+		if err == nil && !stays {
+			err = noAccount("group", group)
 		}
+		return o.GID, err
 	}
 	return o.GID, nil
+}
+
+// staysAhead says whether the group of a user that goes stays, because it is another
+// one than his own, or somebody else is in it.
+func (a *Accounts) staysAhead(name string, users map[string]Condition) (bool, error) {
+	is, err := a.look(name)
+	if err != nil || is.Group != name {
+		return true, err
+	}
+	passwd, err := a.table(passwdFile)
+	if err != nil {
+		return false, err
+	}
+	groups, err := a.table(groupFile)
+	if err != nil {
+		return false, err
+	}
+	others := func(t table) table {
+		return slices.DeleteFunc(t, func(r []string) bool { return users[r[0]].Absent })
+	}
+	group := groups.row(name, 3)
+	if len(group) >= 4 {
+		group[3] = strings.Join(slices.DeleteFunc(splitList(group[3]), func(m string) bool { return users[m].Absent }), ",")
+	}
+	return groups.inUse(group, others(passwd)), nil
 }
 
 // UserAhead is how a user that is so will be once it was made as wanted, or why it
 // cannot be made so.
 func (a *Accounts) UserAhead(name string, is, want Condition, users map[string]Condition) (Condition, error) {
 	if want.Absent {
-		return Condition{Absent: true}, nil
+		return Condition{Absent: true, OwnGroup: want.OwnGroup}, nil
 	}
 	groups := want.Groups
 	want.Groups = ""
@@ -62,7 +90,15 @@ func (a *Accounts) UserAhead(name string, is, want Condition, users map[string]C
 	if own {
 		want.Group = ""
 	}
-	if err := a.check(name, is, Condition{UID: want.UID}); err != nil {
+	passwd, err := a.table(passwdFile)
+	if err != nil {
+		return Condition{}, err
+	}
+	number := Condition{UID: want.UID}
+	if r := passwd.numbered(want.UID); r != nil && users[r[0]].Absent {
+		number.UID = 0 // who has it now goes first
+	}
+	if err := a.check(name, is, number); err != nil {
 		return Condition{}, err
 	}
 	for _, g := range append(splitList(groups), splitList(want.Group)...) {
