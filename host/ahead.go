@@ -187,6 +187,31 @@ func (r *run) lookUnits(ctx context.Context, names []string) (map[string]machine
 	return all, nil
 }
 
+// inAnotherOrder says whether the blocks of a file are, or would be by now, in another
+// order than the one given. New ones stand at the end until they are ordered.
+func (r *run) inAnotherOrder(p string, markers []string) (bool, error) {
+	if !r.dry {
+		return r.host.Machine.Blocks.Order(p, markers, true)
+	}
+	var old []string
+	isNew := false
+	for _, m := range markers {
+		was, seen := r.seen[machine.Key{Kind: machine.Block, Name: p, Marker: m}]
+		if !seen || was.Absent || r.ahead.gone[p] || r.ahead.whole[p] {
+			isNew = true
+			continue
+		}
+		if isNew {
+			return true, nil
+		}
+		old = append(old, m)
+	}
+	if len(old) < 2 {
+		return false, nil
+	}
+	return r.host.Machine.Blocks.Order(p, old, true)
+}
+
 // canKeep says whether the content of a file that was found could be kept.
 func (h *Host) canKeep(p string, c machine.Condition) error {
 	if c.Sum == "" {

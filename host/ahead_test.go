@@ -201,6 +201,25 @@ func TestCheckWhereUsersGo(t *testing.T) {
 	}
 }
 
+// HST-5: check says that blocks would change places, also of a file that is not there yet.
+func TestCheckOfBlocksInOrder(t *testing.T) {
+	blocks := func(p string, markers ...string) []bundle.Item {
+		var out []bundle.Item
+		for _, m := range markers {
+			out = append(out, &bundle.Block{ID: bundle.ID("a/block." + m), Path: p, Marker: m})
+		}
+		return out
+	}
+	for _, p := range []string{"/etc/hosts", "/etc/new"} {
+		dir := newTree(t)
+		for _, markers := range [][]string{{"b", "c"}, {"a", "b", "c"}, {"a", "b", "c", "d"}, {"d", "c"}, {"c", "e", "d"}, nil} {
+			foretold(t, p, dir, write(t, blocks(p, markers...), nil))
+		}
+		foretold(t, p+" as a whole", dir, write(t, []bundle.Item{&bundle.File{ID: "a/file.f", Path: p, Mode: 0o644}}, nil))
+		foretold(t, p, dir, write(t, blocks(p, "b", "c"), nil))
+	}
+}
+
 // HST-2: in a look ahead, a file that is there and is to belong to a user that is not
 // there yet is changed, and the reason names no number.
 func TestCheckOfANewOwner(t *testing.T) {

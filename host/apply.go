@@ -287,7 +287,7 @@ func (r *run) orderBlocks() error {
 		if len(markers[p]) == 1 {
 			continue
 		}
-		another, err := r.host.Machine.Blocks.Order(p, markers[p], true)
+		another, err := r.inAnotherOrder(p, markers[p])
 		if err == nil && another && !r.dry {
 			if err := r.touch(false); err != nil {
 				return err
