@@ -94,8 +94,8 @@ func call(to netip.Addr, kind int, ports []int) ([]int, error) {
 		if err != nil && !errors.Is(err, unix.EINPROGRESS) && !errors.Is(err, unix.ECONNREFUSED) {
 			return nil, fmt.Errorf("call %v:%d: %w", to, p, err)
 		}
-		if i%500 == 499 {
-			time.Sleep(5 * time.Millisecond) // more at once does not fit into a queue
+		if i%100 == 99 {
+			time.Sleep(2 * time.Millisecond) // a tunnel's queue holds 500 packets
 		}
 	}
 	if kind == unix.SOCK_DGRAM {
