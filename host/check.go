@@ -95,7 +95,7 @@ func closed(chains []baseChain, ours map[string]bool, opened []opening, isPublis
 				continue
 			}
 			for _, p := range c.pieces(o.port) {
-				if !c.lets(packet{p.protocol, p.from, redirected, o.world}) {
+				if !c.lets(packet{protocol: p.protocol, port: p.from, redirected: redirected, world: o.world}) {
 					dropped = append(dropped, p)
 				}
 			}

@@ -372,3 +372,31 @@ func TestHostNames(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// DIA-5: no packet filter's rules, however they jump, make check hang or panic.
+func FuzzRuleset(f *testing.F) {
+	rule := func(chain, expr string) string {
+		return `{"rule":{"family":"inet","table":"t","chain":"` + chain + `","expr":[` + expr + `]}}`
+	}
+	chain := `{"chain":{"family":"inet","table":"t","name":"c","hook":"input","policy":"drop"}}`
+	jump := `{"jump":{"target":"c"}}`
+	for _, rules := range []string{
+		rule("c", jump) + "," + rule("c", jump) + "," + rule("c", jump) + "," + rule("c", jump),
+		rule("c", `{"vmap":{"key":{"payload":{"protocol":"tcp","field":"dport"}},"data":{"set":[[22,{"accept":null}],[{"range":[1,9]},`+jump+`]]}}}`),
+		rule("c", `{"match":{"op":"==","left":{"payload":{"protocol":"tcp","field":"dport"}},"right":"@s"}},{"accept":null}`),
+		`{"set":{"family":"inet","table":"t","name":"s","elem":[{"elem":{"val":{"elem":{"val":1}}}}]}}`,
+	} {
+		f.Add([]byte(`{"nftables":[` + chain + "," + rules + `]}`))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		chains, err := parseRuleset(data)
+		if err != nil {
+			return
+		}
+		for _, c := range chains {
+			for _, p := range c.pieces(port{from: 1, to: 30, protocol: "tcp"}) {
+				c.lets(packet{protocol: p.protocol, port: p.from})
+			}
+		}
+	})
+}

@@ -51,7 +51,13 @@ type packet struct {
 	redirected bool
 	// world is one that may come from any address.
 	world bool
+	// left is how many rules may still be looked at.
+	left *int
 }
+
+// manyRules are looked at for one packet. Where there are more to be met, by many ways
+// through the same chains, it cannot be told what becomes of it.
+const manyRules = 1_000_000
 
 // baseChains asks nft for the chains that judge what comes in.
 func baseChains(ctx context.Context) ([]baseChain, error) {
@@ -119,6 +125,8 @@ func parseRuleset(data []byte) ([]baseChain, error) {
 
 // lets says whether a chain may let a packet through. It says no only where that is certain.
 func (c baseChain) lets(p packet) bool {
+	left := manyRules
+	p.left = &left
 	accepted, goesOn := c.in.walk(c.rules, p, 0)
 	return accepted || goesOn && !c.drops
 }
@@ -132,6 +140,9 @@ func (t *tableChains) walk(rules []rule, p packet, depth int) (accepted, goesOn 
 		return true, true
 	}
 	for _, r := range rules {
+		if *p.left--; *p.left < 0 {
+			return true, true
+		}
 		meets := yes
 		for _, statement := range r {
 			for name, body := range statement {
