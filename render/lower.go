@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"net/netip"
+	"path"
 	"slices"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/render/bundle"
@@ -198,7 +200,7 @@ func (l *lowering) unit(r plan.Resource, id bundle.ID) {
 	u := r.Unit
 	item := &bundle.Unit{ID: id, Name: u.Name, Enabled: u.Enabled, State: state(u.Running), RestartOn: ids(u.RestartOn), ReloadOn: ids(u.ReloadOn)}
 	if fields := u.Content.Fields(); len(fields) > 0 {
-		text, err := sink.Systemd(u.Content)
+		text, err := sink.Systemd(installed(u))
 		if err != nil {
 			l.ds = append(l.ds, notCarried(r.At, r.ID, "systemd", err))
 			return
@@ -206,6 +208,29 @@ func (l *lowering) unit(r plan.Resource, id bundle.ID) {
 		item.RestartOn = l.text(r, "/etc/systemd/system/"+u.Name, text, item.RestartOn)
 	}
 	l.items = append(l.items, item)
+}
+
+// startTargets start units with the machine, by suffix; all others are started by the
+// first (bootup(7), systemd.special(7)).
+var startTargets = map[string]string{
+	".service": "multi-user.target", ".timer": "timers.target", ".socket": "sockets.target", ".path": "paths.target",
+}
+
+// installed is the content of a unit. One that is enabled and does not say what starts
+// it is started with the machine: systemd would take the one without the other, and do nothing.
+func installed(u *plan.Unit) data.Value {
+	install := u.Content.Get("Install")
+	asked := slices.ContainsFunc([]string{"WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also"}, func(key string) bool {
+		return install.Get(key).Kind() != data.Absent
+	})
+	if !u.Enabled || asked {
+		return u.Content
+	}
+	target := cmp.Or(startTargets[path.Ext(u.Name)], startTargets[".service"])
+	if install.Kind() != data.Struct {
+		install = data.NewStruct()
+	}
+	return u.Content.With("Install", install.With("WantedBy", data.NewString(target)))
 }
 
 // text adds the file of a unit's text and makes its unit restart when it changes.
