@@ -50,7 +50,7 @@ able() {
 # tools installs the programs that the lab itself runs.
 tools() {
 	missing=
-	for need in debootstrap:debootstrap systemd-nspawn:systemd-container ip:iproute2 nft:nftables nsenter:util-linux; do
+	for need in debootstrap:debootstrap systemd-nspawn:systemd-container ip:iproute2 nft:nftables nsenter:util-linux rsync:rsync; do
 		command -v "${need%%:*}" >/dev/null || missing="$missing ${need##*:}"
 	done
 	[ -n "$missing" ] || return 0

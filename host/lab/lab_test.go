@@ -177,10 +177,11 @@ func (d day) commit(message string) {
 	d.must(d.lab.Sh(d.mesh, "git add . && git commit -q -m '%s' && meshc build --locked", message), 0)
 }
 
-// deliver brings a bundle to its machine, as rsync would if the machines had SSH.
+// deliver brings a bundle to its machine by README's command, from here to its files
+// since the machines have no SSH.
 func (d day) deliver(name string) {
 	d.Helper()
-	d.must(d.lab.Sh(d.mesh, "to=../machines/%[1]s/root/var/lib/bundles; mkdir -p $to && rm -rf $to/%[1]s && cp -r dist/%[1]s $to/", name), 0)
+	d.must(d.lab.Sh(d.mesh, "rsync -a --delete --mkpath dist/%[1]s/ ../machines/%[1]s/root/var/lib/bundles/%[1]s/", name), 0)
 }
 
 // HST-11: what on a machine contradicts the bundle.
