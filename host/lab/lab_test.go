@@ -162,6 +162,9 @@ func keys(d day) {
 		}
 	}
 	d.lab.Say("these lines go into keys.cue")
+	for _, n := range names {
+		d.must(d.lab.Machine(n).Sh("mkdir -p /var/lib/bundles"), 0)
+	}
 	d.check(os.WriteFile(filepath.Join(d.mesh, "keys.cue"), []byte(text.String()), 0o644))
 }
 
@@ -181,7 +184,7 @@ func (d day) commit(message string) {
 // since the machines have no SSH.
 func (d day) deliver(name string) {
 	d.Helper()
-	d.must(d.lab.Sh(d.mesh, "rsync -a --delete --mkpath dist/%[1]s/ ../machines/%[1]s/root/var/lib/bundles/%[1]s/", name), 0)
+	d.must(d.lab.Sh(d.mesh, "rsync -a --delete dist/%[1]s/ ../machines/%[1]s/root/var/lib/bundles/%[1]s/", name), 0)
 }
 
 // HST-11: what on a machine contradicts the bundle.
