@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -62,6 +61,9 @@ func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, 
 		r.preflight, r.begin, r.withdraw, r.remember, r.makeThings, r.makeUnits,
 	} {
 		if err = do(ctx); err != nil {
+			if s := stopped(ctx, err); s != nil {
+				err = s
+			}
 			break
 		}
 	}
@@ -134,6 +136,9 @@ func stopped(ctx context.Context, err error) error {
 func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
 	st, err := h.state()
 	if err != nil {
+		return nil, err
+	}
+	if err := st.takes(o.Bundle, o.policy); err != nil { // another run may have come in between
 		return nil, err
 	}
 	r := &run{
@@ -262,7 +267,7 @@ func (r *run) makeThings(ctx context.Context) error {
 			r.fail(w, Failed, err.Error())
 		}
 	}
-	return r.orderBlocks()
+	return r.orderBlocks(ctx)
 }
 
 // blocked is the first resource without which this one is not tried.
@@ -276,11 +281,13 @@ func (r *run) blocked(w *wish) bundle.ID {
 }
 
 // orderBlocks brings the blocks of each file into the declaration's order.
-func (r *run) orderBlocks() error {
+func (r *run) orderBlocks(ctx context.Context) error {
 	markers := map[string][]string{}
+	blocks := map[string][]*wish{}
 	for _, w := range r.wishes {
 		if w.key.Kind == machine.Block && !r.failed[w.id()] {
 			markers[w.key.Name] = append(markers[w.key.Name], w.key.Marker)
+			blocks[w.key.Name] = append(blocks[w.key.Name], w)
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(markers)) {
@@ -294,8 +301,14 @@ func (r *run) orderBlocks() error {
 			}
 			_, err = r.host.Machine.Blocks.Order(p, markers[p], false)
 		}
-		if err != nil {
+		if err := stopped(ctx, err); err != nil {
 			return err
+		}
+		if err != nil {
+			for _, w := range blocks[p] {
+				r.fail(w, Failed, err.Error())
+			}
+			continue
 		}
 		if another {
 			r.say(Changed, machine.Key{Kind: machine.File, Name: p}, "", "the order of its blocks")
@@ -484,6 +497,7 @@ func difference(w *wish, is, want machine.Condition) string {
 		add(is.Mode != want.Mode && is.Target == "", "mode %04o, was %04o", want.Mode, is.Mode)
 		add(is.UID != want.UID || is.GID != want.GID, "owner %s, was %d:%d", ownerWord(want), is.UID, is.GID)
 	case machine.User:
+		add(want.UID != 0 && is.UID != want.UID, "number %d, was %d", want.UID, is.UID)
 		add(want.Group != "" && is.Group != want.Group, "group %s, was %s", want.Group, is.Group)
 		add(is.Groups != want.Groups, "groups %s, were %s", orNone(want.Groups), orNone(is.Groups))
 		add(want.Home != "" && is.Home != want.Home, "home %s, was %s", want.Home, is.Home)
@@ -521,9 +535,5 @@ func (r *run) finish() error {
 	if err := r.host.save(st); err != nil {
 		return err
 	}
-	err := r.host.forget(st)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return r.host.forget(st)
 }

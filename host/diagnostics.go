@@ -26,8 +26,14 @@ func alreadyInitialized(is, want string) error {
 	return fmt.Errorf("this machine is node %q already, not %q; if it is to be another, remove %s first", is, want, nodeFile)
 }
 
-func noIdentity() error {
-	return fmt.Errorf("this machine has no key to open its secrets with, neither %s nor %s; run `mesh-host init NODE`", identityFile, sshHostKey)
+var errNoIdentity = fmt.Errorf("this machine has no key to open its secrets with, neither %s nor %s; run `mesh-host init NODE`", identityFile, sshHostKey)
+
+// chosenKeyFails says why the SSH host key cannot be used, where it was chosen before.
+func chosenKeyFails(err error) error {
+	if errors.Is(err, errNoIdentity) {
+		err = errors.New("it is not there")
+	}
+	return fmt.Errorf("%s was chosen as this machine's key (%s says so), and cannot be used: %w; put it back, or remove %s for a key of its own", sshHostKey, chosenFile, err, chosenFile)
 }
 
 func openKey(p string, mode uint32) error {
@@ -35,7 +41,7 @@ func openKey(p string, mode uint32) error {
 }
 
 func foreignKey(p string, uid int) error {
-	return fmt.Errorf("%s belongs to user %d, who can read this machine's key; run `chown root %s`, and make a new key if that is nobody's business", p, uid, p)
+	return fmt.Errorf("%s belongs to user %d, who can read this machine's key; run `chown root %s`, and make a new key unless that user may know this one", p, uid, p)
 }
 
 func alreadyRunning() error { return fmt.Errorf("another mesh-host is at work on this machine") }
@@ -80,8 +86,11 @@ func withoutKey(id bundle.ID) error {
 	return fmt.Errorf("%s does not say which secret it is, so its blob cannot be told from another's", id)
 }
 
-// errInterrupted ends a run; what it was at is as a kill would have left it, or done.
-var errInterrupted = errors.New("interrupted")
+// Interrupted is what has ended a run that was told to stop. What it was at is as a
+// kill would have left it, or done.
+const Interrupted = "interrupted"
+
+var errInterrupted = errors.New(Interrupted)
 
 func endedAgain(unit string) string {
 	return fmt.Sprintf("it was started, and does not run any more; `journalctl -u %s -n 20` says why", unit)

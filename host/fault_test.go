@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"meshc.dev/host/hosttest"
 	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
 )
@@ -227,6 +228,10 @@ func TestStartedAndEnded(t *testing.T) {
 	noFailures(t, apply(t, h, b))
 	if r := apply(t, h, b); r.Partly() {
 		t.Errorf("it does\n%s", lines(r))
+	}
+	u.fallOver = true
+	if s, err := h.Status(t.Context()); err != nil || len(s.Drifted) != 1 || s.Drifted[0].Why != "it failed, or ends again and again" {
+		t.Errorf("status is %+v, %v", s, err)
 	}
 }
 
@@ -468,5 +473,46 @@ func TestBlocksChangePlaces(t *testing.T) {
 	defer func() { step = func(string) {} }()
 	if r := apply(t, h, turned); len(r.Events) > 0 || saves > 0 {
 		t.Errorf("the state is written %d times, and it does\n%s", saves, lines(r))
+	}
+}
+
+// HST-2: blocks that cannot be put in order have failed, and everything else goes on.
+func TestBlocksStay(t *testing.T) {
+	dir := newTree(t)
+	h := onTree(t, dir)
+	one, two := &bundle.Block{ID: "a/block.one", Path: "/etc/hosts", Marker: "one"}, &bundle.Block{ID: "a/block.two", Path: "/etc/hosts", Marker: "two"}
+	content := map[bundle.ID]string{"a/block.one": "10.0.0.1 a\n", "a/block.two": "10.0.0.2 b\n"}
+	apply(t, h, write(t, []bundle.Item{one, two}, content))
+	put(t, dir, "/etc/.hosts.mesh-host-next/x", "", 0o600)
+	r := apply(t, h, write(t, []bundle.Item{two, one, running("b/unit.u", "old.service")}, content))
+	if r.Ended != "" || !strings.Contains(lines(r), "failed block \"two\" in /etc/hosts") || !strings.Contains(lines(r), "unit old.service") {
+		t.Errorf("ended by %q, after\n%s", r.Ended, lines(r))
+	}
+}
+
+// HST-7: an older bundle that was opened before a newer one was applied is refused all the same.
+func TestOlderIsRefusedUnderTheLock(t *testing.T) {
+	dir := newTree(t)
+	serial := func(n int64) *Opened {
+		b, err := hosttest.Spec{Mesh: "home", Node: "anchor", Origin: bundle.Origin{Serial: n}}.Make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := filepath.Join(t.TempDir(), "bundle")
+		if err := hosttest.Write(b, at); err != nil {
+			t.Fatal(err)
+		}
+		o, err := onTree(t, dir).Open(at, Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	older, newer := serial(1), serial(2)
+	if _, err := onTree(t, dir).Apply(t.Context(), newer, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := onTree(t, dir).Apply(t.Context(), older, nil); err == nil || !strings.Contains(err.Error(), "is older than 2") {
+		t.Errorf("got %v", err)
 	}
 }

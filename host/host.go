@@ -32,7 +32,7 @@ import (
 const (
 	nodeFile     = "/etc/mesh-host/node"
 	signersFile  = "/etc/mesh-host/signers"
-	chosenFile   = "/etc/mesh-host/identity" // names the key that is used, where it is not identityFile
+	chosenFile   = "/etc/mesh-host/identity" // is there where the SSH host key was chosen
 	identityFile = machine.StateDir + "/identity"
 	wireguardKey = machine.StateDir + "/wireguard.key"
 	stateFile    = machine.StateDir + "/state.json"
@@ -86,7 +86,7 @@ func (h *Host) identity() (seal.Identity, error) {
 		}
 		return id, nil
 	}
-	return seal.Identity{}, noIdentity()
+	return seal.Identity{}, errNoIdentity
 }
 
 // lock keeps a second run away from the machine; it ends with the process.
@@ -100,7 +100,10 @@ func (h *Host) lock() (unlock func(), err error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
-		return nil, alreadyRunning()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, alreadyRunning()
+		}
+		return nil, fmt.Errorf("lock %s: %w", lockFile, err)
 	}
 	return func() { f.Close() }, nil
 }

@@ -66,11 +66,11 @@ func (h *Host) Init(ctx context.Context, node string, o InitOptions) (Keys, erro
 		return Keys{}, err
 	}
 	if o.Signers != nil {
-		if err := h.Machine.Root.WriteFile(signersFile, o.Signers, h.self(), 0o644); err != nil {
+		if err := h.Machine.Root.WriteFile(signersFile, o.Signers, machine.Owner{}, 0o644); err != nil {
 			return Keys{}, err
 		}
 	}
-	err = h.Machine.Root.WriteFile(nodeFile, []byte(node+"\n"), h.self(), 0o644)
+	err = h.Machine.Root.WriteFile(nodeFile, []byte(node+"\n"), machine.Owner{}, 0o644)
 	return Keys{Node: node, Recipient: id.Recipient().String(), WireGuard: wireguard}, err
 }
 
@@ -86,22 +86,27 @@ func (h *Host) makeIdentity(ctx context.Context, ssh bool) (seal.Identity, error
 	case ssh && !own.Absent:
 		return seal.Identity{}, fmt.Errorf("%s is there already; remove it if the SSH host key is to take its place", identityFile)
 	case ssh:
-		if err := h.Machine.Root.WriteFile(chosenFile, []byte(sshHostKey+"\n"), h.self(), 0o644); err != nil {
-			return seal.Identity{}, err
+		id, err := h.identity()
+		if err == nil {
+			err = h.Machine.Root.WriteFile(chosenFile, []byte(sshHostKey+"\n"), machine.Owner{}, 0o644)
 		}
-		return h.identity()
+		return id, err
 	case !own.Absent:
 		return h.identity()
 	}
 	if _, err := h.Machine.Root.ReadFile(chosenFile); err == nil {
-		return h.identity()
+		id, err := h.identity()
+		if err != nil {
+			err = chosenKeyFails(err)
+		}
+		return id, err
 	}
 	id, file, err := seal.GenerateIdentity(seal.X25519)
 	if err != nil {
 		return id, err
 	}
 	defer file.Wipe()
-	file.Use(func(b []byte) { err = h.Machine.Root.WriteFile(identityFile, b, h.self(), 0o600) })
+	file.Use(func(b []byte) { err = h.Machine.Root.WriteFile(identityFile, b, machine.Owner{}, 0o600) })
 	return id, err
 }
 
@@ -116,7 +121,7 @@ func (h *Host) makeWireGuard() (string, error) {
 			return "", err
 		}
 		text := base64.StdEncoding.EncodeToString(clamp(private.Bytes())) + "\n"
-		if err := h.Machine.Root.WriteFile(wireguardKey, []byte(text), h.self(), 0o600); err != nil {
+		if err := h.Machine.Root.WriteFile(wireguardKey, []byte(text), machine.Owner{}, 0o600); err != nil {
 			return "", err
 		}
 	case err != nil:

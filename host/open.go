@@ -18,6 +18,7 @@ type Opened struct {
 	// Signer is who signed it; empty where this machine does not ask for that.
 	Signer  string
 	secrets map[bundle.ID]seal.Secret
+	policy  Policy
 }
 
 // Close wipes the secrets.
@@ -41,7 +42,7 @@ func (h *Host) Open(name string, p Policy) (*Opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", name, err)
 	}
-	o := &Opened{Bundle: b}
+	o := &Opened{Bundle: b, policy: p}
 	if o.Signer, err = h.verifySignature(b); err != nil {
 		return nil, err
 	}
@@ -56,11 +57,8 @@ func (h *Host) Open(name string, p Policy) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st.Mesh != "" && st.Mesh != b.Mesh && !p.OtherMesh {
-		return nil, otherMesh(b.Mesh, st.Mesh)
-	}
-	if serial := b.Provenance.Serial; serial != 0 && serial < st.Serial && !p.AllowOlder {
-		return nil, olderSerial(serial, st.Serial, st.Commit)
+	if err := st.takes(b, p); err != nil {
+		return nil, err
 	}
 	if err := o.openSecrets(h); err != nil {
 		return nil, err
@@ -70,6 +68,18 @@ func (h *Host) Open(name string, p Policy) (*Opened, error) {
 		return nil, err
 	}
 	return o, nil
+}
+
+// takes says why a bundle is not to follow what was applied last: it is of another mesh,
+// or older (HST-7).
+func (st *state) takes(b *bundle.Bundle, p Policy) error {
+	if st.Mesh != "" && st.Mesh != b.Mesh && !p.OtherMesh {
+		return otherMesh(b.Mesh, st.Mesh)
+	}
+	if serial := b.Provenance.Serial; serial != 0 && serial < st.Serial && !p.AllowOlder {
+		return olderSerial(serial, st.Serial, st.Commit)
+	}
+	return nil
 }
 
 // checkFills says which secrets cannot stand where a file has a place for them.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"meshc.dev/host/machine"
 )
 
 // baseChain is a chain of the packet filter that packets meet by themselves: those for
@@ -61,12 +63,12 @@ const manyRules = 1_000_000
 
 // baseChains asks nft for the chains that judge what comes in.
 func baseChains(ctx context.Context) ([]baseChain, error) {
-	out, err := exec.CommandContext(ctx, "nft", "-j", "list", "ruleset").Output()
+	out, err := machine.Ask(ctx, "nft", "-j", "list", "ruleset")
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, nil // no packet filter, or none that we know of
 	}
 	if err != nil {
-		return nil, fmt.Errorf("nft list ruleset: %w", err)
+		return nil, err
 	}
 	return parseRuleset(out)
 }

@@ -100,15 +100,12 @@ func (h *Host) save(st *state) error {
 	if err := h.Machine.Root.MkdirAll(machine.StateDir, 0o700); err != nil {
 		return err
 	}
-	if err := h.Machine.Root.WriteFile(stateFile, data, h.self(), 0o600); err != nil {
+	if err := h.Machine.Root.WriteFile(stateFile, data, machine.Owner{}, 0o600); err != nil {
 		return err
 	}
 	st.saved = data
 	return nil
 }
-
-// self is who the host's own files belong to.
-func (h *Host) self() machine.Owner { return machine.Owner{} }
 
 func (st *state) find(k machine.Key) *thing {
 	for _, t := range st.Things {
@@ -138,7 +135,7 @@ func (h *Host) keep(p string, c machine.Condition) error {
 	if err := h.Machine.Root.MkdirAll(foundDir, 0o700); err != nil {
 		return err
 	}
-	return h.Machine.Root.WriteFile(to, data, h.self(), 0o600)
+	return h.Machine.Root.WriteFile(to, data, machine.Owner{}, 0o600)
 }
 
 // kept gives back the content of a file that was found.

@@ -96,6 +96,8 @@ func drift(t *thing, is machine.Condition) string {
 	switch {
 	case is.Absent && !t.Made.Absent:
 		return "it is gone"
+	case t.Kind == machine.Unit && is.Broken && !t.Made.Broken:
+		return "it failed, or ends again and again"
 	case t.Kind == machine.Unit && t.Made.Running && !is.Running:
 		return "it does not run"
 	case t.Kind == machine.Unit && !t.Made.Running && is.Running:

@@ -5,15 +5,15 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"meshc.dev/host/machine"
 )
 
 // surroundings are what else is on a machine that runs.
@@ -52,9 +52,9 @@ func unitNames(ctx context.Context, units []string) ([]string, error) {
 	if len(args) == 4 {
 		return units, nil
 	}
-	out, err := exec.CommandContext(ctx, "systemctl", args...).Output()
+	out, err := machine.Ask(ctx, "systemctl", args...)
 	if err != nil {
-		return nil, fmt.Errorf("systemctl show: %w", err)
+		return nil, err
 	}
 	return append(slices.Clone(units), strings.Fields(string(out))...), nil
 }

@@ -72,7 +72,7 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		return nil
 	}
 	if u := r.holds(t); u != nil {
-		t.Failed = because + u.Key.String() + " could not be stopped"
+		t.Failed = because + u.Key.String() + " could not be stopped or disabled"
 		r.say(Skipped, t.Key, t.ID, t.Failed)
 		return nil
 	}

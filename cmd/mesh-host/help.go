@@ -58,8 +58,9 @@ Everything is verified before anything is changed. One line for each thing that 
                   DIR/var/lib/mesh-host/tree.json; a command that validates a file is run in DIR if it is
                   there, else on this machine, else not at all
 
-Exits 3 where something failed: what does not depend on it was done all the same. An interrupt ends it
-after what it is at, also with 3; the next run takes up where it ended.
+Exits 3 where something failed: what does not depend on it was done all the same. An interrupt
+breaks off what it is at, but lets apt-get finish: 3, or 1 where nothing was changed yet. The next run
+takes up where this one ended.
 
 Example:
   mesh-host apply anchor.tar

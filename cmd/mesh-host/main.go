@@ -237,9 +237,12 @@ func (c *command) apply(ctx context.Context) (int, error) {
 		return code, c.print(r)
 	}
 	fmt.Fprintln(c.out, r.Summary())
-	if r.Ended != "" {
-		fmt.Fprintf(c.err, "mesh-host: %s, before everything was done; run `mesh-host apply %s` again: it takes up where this ended\n", r.Ended, c.args[0])
-	} else if code == partly {
+	switch {
+	case r.Ended == host.Interrupted:
+		fmt.Fprintf(c.err, "mesh-host: interrupted before everything was done; run `mesh-host apply %s` again: it takes up where this ended\n", c.args[0])
+	case r.Ended != "":
+		fmt.Fprintf(c.err, "mesh-host: %s; nothing more was done: mend that and run `mesh-host apply %s` again: it takes up where this ended\n", r.Ended, c.args[0])
+	case code == partly:
 		fmt.Fprintf(c.err, "mend what failed and run `mesh-host apply %s` again: it takes up where this ended\n", c.args[0])
 	}
 	return code, nil
@@ -284,7 +287,8 @@ func (c *command) status(ctx context.Context) (int, error) {
 		fmt.Fprintf(c.out, "commit %s, serial %d\n", s.Commit, s.Serial)
 	}
 	for _, e := range s.Drifted {
-		fmt.Fprintf(c.out, "drifted: %s (%s): %s\n", e.Key, e.ID, e.Why)
+		e.Verb = "drifted:"
+		fmt.Fprintln(c.out, e)
 	}
 	for _, list := range [][]host.Event{s.Failed, s.Kept} {
 		for _, e := range list {

@@ -140,7 +140,7 @@ func unassign(d day) {
 		d.Errorf("a container is left: %s", out)
 	}
 	d.must(desk.Sh("dpkg-query -W -f '${db:Status-Status}\\n' prometheus-node-exporter curl; systemctl show -P LoadState reader.service mesh-host.timer"), 0)
-	if out := desk.Ask("dpkg-query -W -f '${db:Status-Status}' prometheus-node-exporter curl").Out; strings.Contains(out, "installed") && !strings.Contains(out, "not-installed") {
+	if out := desk.Ask("dpkg-query -W -f '${db:Status-Status}\\n' prometheus-node-exporter curl").Out; slices.Contains(strings.Fields(out), "installed") {
 		d.Errorf("a package is still installed: %s", out)
 	}
 	for unit, m := range map[string]*Machine{"reader.service": desk, "prometheus-node-exporter.service": desk, "mesh-host.timer": desk, "mesh-host.service": desk, "guestbook.service": hut} {

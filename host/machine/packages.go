@@ -142,6 +142,8 @@ type apt struct {
 	dpkg *dpkg
 	// updated is what the sources of packages were when their lists were updated.
 	updated string
+	// noLists is why they could not be.
+	noLists error
 	// gaveUp says that another package manager was waited for in vain.
 	gaveUp bool
 }
@@ -205,9 +207,12 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 		out, err = runWith(ctx, env, progress, "apt-get", args...)
 	}
 	if err != nil {
-		return failed(ctx, "apt-get install", out, err)
+		err = failed(ctx, "apt-get install", out, err)
+		if b.noLists != nil && len(install) > 0 {
+			err = fmt.Errorf("%w; the lists of packages are old: %w", err, b.noLists)
+		}
 	}
-	return nil
+	return err
 }
 
 // update fetches the lists of packages, which may be older than what they point to:
@@ -218,7 +223,10 @@ func (b *apt) update(ctx context.Context, env []string, progress func(string)) b
 		return false
 	}
 	b.updated = is
-	_, err := runWith(ctx, env, progress, "apt-get", "-q", "update")
+	out, err := runWith(ctx, env, progress, "apt-get", "-q", "update")
+	if err != nil {
+		b.noLists = failed(ctx, "apt-get update", out, err)
+	}
 	return err == nil
 }
 

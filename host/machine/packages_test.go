@@ -98,7 +98,7 @@ func aptOnTree(t *testing.T) (backend *apt, dir string, calls func() []string) {
 	programs(t, map[string]string{
 		"dpkg": "exit 0",
 		"apt-get": "cd " + dir + `
-			case "$*" in *update) echo update >> log; exit 0;; esac
+			case "$*" in *update) echo update >> log; [ ! -e offline ] || { echo "Could not resolve 'deb.debian.org'"; exit 100; }; exit 0;; esac
 			echo install >> log
 			case "$*" in *" slow"*) sleep 1;; esac
 			case "$*" in *" unknown"*) echo "E: Unable to locate package unknown"; exit 100;; esac
@@ -156,6 +156,21 @@ func TestListsAreUpdatedOnce(t *testing.T) {
 	each()
 	if updates() != 2 {
 		t.Errorf("with another source, the lists were updated %d times in all", updates())
+	}
+}
+
+// HST-2: where a package cannot be had because the lists are old and cannot be fetched,
+// both is said.
+func TestOldListsAreSaid(t *testing.T) {
+	backend, dir, _ := aptOnTree(t)
+	if err := os.WriteFile(filepath.Join(dir, "offline"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := backend.Make(t.Context(), Key{Kind: Package, Name: "unknown"}, Want{})
+		if err == nil || !strings.Contains(err.Error(), "Unable to locate package unknown") || !strings.Contains(err.Error(), "Could not resolve 'deb.debian.org'") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 

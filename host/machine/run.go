@@ -52,9 +52,42 @@ func runIn(ctx context.Context, root, name string, args ...string) (string, erro
 	return strings.TrimSpace(out.String()), err
 }
 
+// lookPath finds a program where those of the machine are, whatever the PATH of whoever
+// calls us: after a plain su, that has no sbin.
+func lookPath(name string) (string, error) {
+	for _, dir := range programDirs {
+		if p, err := exec.LookPath(dir + "/" + name); err == nil {
+			return p, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// Ask runs a program and gives its standard output; what it says otherwise is in the error.
+func Ask(ctx context.Context, name string, args ...string) ([]byte, error) {
+	p, err := lookPath(name)
+	if err != nil {
+		return nil, err
+	}
+	var out, said bytes.Buffer
+	cmd := exec.CommandContext(ctx, p, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environment, &out, &said
+	if err := runGroup(ctx, cmd, syscall.SysProcAttr{}); err != nil {
+		return nil, failed(ctx, name+" "+args[0], said.String(), err)
+	}
+	return out.Bytes(), nil
+}
+
 // runWith runs a program with more environment, and tells each line of its output.
 func runWith(ctx context.Context, env []string, line func(string), name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+	p := name
+	if !strings.Contains(name, "/") {
+		var err error
+		if p, err = lookPath(name); err != nil {
+			return "", err
+		}
+	}
+	cmd := exec.CommandContext(ctx, p, args...)
 	cmd.Env = append(append([]string{}, environment...), env...)
 	var out bytes.Buffer
 	if tell := line; tell != nil {

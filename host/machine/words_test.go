@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -93,5 +95,24 @@ func TestRefusedQuadletNames(t *testing.T) {
 quadlet-generator[1]: error loading /tmp/x/my.app.container.`, files)
 	if len(refused) != 2 || refused[QuadletDir+"/app.container"] != nil {
 		t.Errorf("got %v", refused)
+	}
+}
+
+// HST-11: programs are found where the machine has them, whatever the caller's PATH, and
+// what one says when it fails is told.
+func TestAsk(t *testing.T) {
+	t.Setenv("PATH", "/nowhere")
+	out, err := Ask(t.Context(), "sh", "-c", "echo yes; echo said >&2")
+	if err != nil || string(out) != "yes\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if _, err := Ask(t.Context(), "sh", "-c", "echo why >&2; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Ask(t.Context(), "no-such-program", "x"); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if out, err := run(t.Context(), "sh", "-c", "echo yes"); err != nil || out != "yes" {
+		t.Errorf("got %q, %v", out, err)
 	}
 }
