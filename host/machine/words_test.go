@@ -3,7 +3,9 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -114,5 +116,23 @@ func TestAsk(t *testing.T) {
 	}
 	if out, err := run(t.Context(), "sh", "-c", "echo yes"); err != nil || out != "yes" {
 		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+// O08: a generator that fails and names no file has accepted none of them.
+func TestGeneratorFails(t *testing.T) {
+	generator := filepath.Join(t.TempDir(), "generator")
+	was := quadletGenerators
+	quadletGenerators = []string{generator}
+	t.Cleanup(func() { quadletGenerators = was })
+	files := map[string][]byte{QuadletDir + "/a.container": []byte("[Container]\n")}
+	for script, want := range map[string]string{"exit 0": "", "echo panic: boom; exit 2": "panic: boom"} {
+		if err := os.WriteFile(generator, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		refused, err := systemd{}.Try(t.Context(), files)
+		if len(refused) > 0 || (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v", script, refused, err)
+		}
 	}
 }
