@@ -11,8 +11,8 @@ import (
 // has not been changed yet.
 
 // Unknown stands for the number of a user or group that is yet to be made. No file
-// belongs to it.
-const Unknown = -1
+// belongs to it, and it is not Nobody, whose files are gone.
+const Unknown = -2
 
 // OwnerAhead is Owner where some users will be as given, by name.
 func (a *Accounts) OwnerAhead(owner, group string, users map[string]Condition) (Owner, error) {

@@ -36,13 +36,17 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 	if len(answers) != len(names) {
 		return nil, fmt.Errorf("systemctl show told of %d units, asked for %d", len(answers), len(names))
 	}
+	links, err := allLinks(s.root)
+	if err != nil {
+		return nil, err
+	}
 	all := make(map[string]Condition, len(names))
 	for i, name := range names {
 		p := properties(answers[i])
 		c := unitCondition(p)
 		if c.Enabled || p["UnitFileState"] == "indirect" {
 			// "indirect" is a unit that only a name is left to which its text does not give it.
-			stale, err := s.stale(name)
+			stale, err := s.stale(name, links[name])
 			if err != nil {
 				return nil, err
 			}
@@ -58,7 +62,7 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 // stale says whether a unit is enabled by other links than its text asks for, which
 // systemd does not tell. It is known of texts that are in the place of ours; what an
 // instance of a template, or a word that systemd replaces, asks for is not.
-func (s systemd) stale(name string) (bool, error) {
+func (s systemd) stale(name string, links []string) (bool, error) {
 	text, err := s.root.ReadFile(unitDirs[0] + "/" + name)
 	if errors.Is(err, fs.ErrNotExist) || strings.Contains(name, "@") {
 		return false, nil
@@ -76,8 +80,7 @@ func (s systemd) stale(name string) (bool, error) {
 			return false, nil
 		}
 	}
-	links, err := linksOf(s.root, name)
-	return len(links) > 0 && stale(name, all, links), err
+	return len(links) > 0 && stale(name, all, links), nil
 }
 
 // properties of one unit, as systemctl shows them.

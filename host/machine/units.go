@@ -144,30 +144,76 @@ func installLinks(name, text string) []string {
 		}
 	}
 	for _, v := range asked["Alias"] {
-		links = append(links, unitDirs[0]+"/"+v)
+		if v != name { // which it has
+			links = append(links, unitDirs[0]+"/"+v)
+		}
 	}
 	slices.Sort(links)
 	return slices.Compact(links)
 }
 
-// linksOf are those that enable a unit now: of its name below a target, or to its name.
-// Each is written with where it leads, so that it can be made again.
+// linksOf are those that enable a unit now.
 func linksOf(root *Root, name string) ([]string, error) {
-	var out []string
-	entries, err := root.ReadDir(unitDirs[0])
-	for _, e := range entries {
-		p, alias := unitDirs[0]+"/"+e, true
-		if ext := path.Ext(e); ext == ".wants" || ext == ".requires" || ext == ".upholds" {
-			p, alias = p+"/"+name, false
+	all, err := allLinks(root)
+	return all[name], err
+}
+
+// allLinks are those that enable units now, by the unit's name: of that name below a
+// target, or of another name to it. A link of its own name is where its text is. Each is
+// written with where it leads, so that it can be made again.
+func allLinks(root *Root) (map[string][]string, error) {
+	all := map[string][]string{}
+	add := func(name, p, to string) { all[name] = append(all[name], p+arrow+to) }
+	aliases, err := linksIn(root, unitDirs[0])
+	if err != nil {
+		return nil, err
+	}
+	for e, to := range aliases {
+		if path.Base(to) != e {
+			add(path.Base(to), unitDirs[0]+"/"+e, to)
 		}
-		is, err := (&Files{root: root}).Look(context.Background(), Key{Kind: File, Name: p})
-		if err != nil || is.Target == "" || alias && path.Base(is.Target) != name {
+	}
+	entries, err := root.ReadDir(unitDirs[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if ext := path.Ext(e); ext != ".wants" && ext != ".requires" && ext != ".upholds" {
 			continue
 		}
-		out = append(out, p+arrow+is.Target)
+		below, err := linksIn(root, unitDirs[0]+"/"+e)
+		if err != nil {
+			continue // no folder, or one that is out of place
+		}
+		for name, to := range below {
+			add(name, unitDirs[0]+"/"+e+"/"+name, to)
+		}
 	}
-	slices.Sort(out)
-	return out, err
+	for _, links := range all {
+		slices.Sort(links)
+	}
+	return all, nil
+}
+
+// linksIn are the links in a folder, by name, with where they lead; none where that is
+// not there.
+func linksIn(root *Root, dir string) (map[string]string, error) {
+	names, err := root.ReadDir(dir)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	at, err := root.place(dir + "/" + names[0]) // any: what counts is the folder
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	links := map[string]string{}
+	for _, name := range names {
+		if to, err := readlink(at.fd, name); err == nil {
+			links[name] = to
+		}
+	}
+	return links, nil
 }
 
 const arrow = " -> "
@@ -182,35 +228,33 @@ func stale(name, text string, links []string) bool {
 }
 
 // Look says whether the unit is enabled and is to run.
-func (b *treeUnits) Look(_ context.Context, key Key) (Condition, error) {
-	r, err := b.record.read()
-	if err != nil {
-		return Condition{}, err
-	}
-	text, generated, err := b.text(key.Name)
-	if err != nil {
-		return Condition{}, err
-	}
-	links, err := linksOf(b.root, key.Name)
-	if err != nil {
-		return Condition{}, err
-	}
-	enabled := len(links) > 0 || r.Enabled[key.Name]
-	return Condition{
-		Running: r.Running[key.Name], Enabled: enabled, Generated: generated,
-		Links: strings.Join(links, "\n"), Stale: enabled && stale(key.Name, text, links),
-	}, nil
+func (b *treeUnits) Look(ctx context.Context, key Key) (Condition, error) {
+	all, err := b.LookAll(ctx, []string{key.Name})
+	return all[key.Name], err
 }
 
 // LookAll looks at several.
-func (b *treeUnits) LookAll(ctx context.Context, names []string) (map[string]Condition, error) {
+func (b *treeUnits) LookAll(_ context.Context, names []string) (map[string]Condition, error) {
+	r, err := b.record.read()
+	if err != nil {
+		return nil, err
+	}
+	enabling, err := allLinks(b.root)
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[string]Condition, len(names))
 	for _, name := range names {
-		c, err := b.Look(ctx, Key{Kind: Unit, Name: name})
+		text, generated, err := b.text(name)
 		if err != nil {
 			return nil, err
 		}
-		out[name] = c
+		links := enabling[name]
+		enabled := len(links) > 0 || r.Enabled[name]
+		out[name] = Condition{
+			Running: r.Running[name], Enabled: enabled, Generated: generated,
+			Links: strings.Join(links, "\n"), Stale: enabled && stale(name, text, links),
+		}
 	}
 	return out, nil
 }
