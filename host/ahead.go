@@ -68,7 +68,7 @@ func (r *run) makeAhead(k machine.Key, is machine.Condition, want machine.Want) 
 		r.ahead.gone[k.Name] = want.Absent
 		r.ahead.whole[k.Name] = true
 		if machine.IsUnitText(k.Name) {
-			r.ahead.texts[k.Name] = installSection(want)
+			r.ahead.texts[k.Name] = r.installSection(k.Name, want)
 		}
 	case machine.Block:
 		if want.Absent {
@@ -128,16 +128,23 @@ func (r *run) takeOutAhead(k machine.Key, found machine.Condition) {
 
 // installSection is as much of a unit's text as says how it is enabled; the rest may
 // hold a secret, and nobody asks for it. A file that is there is never nil.
-func installSection(want machine.Want) []byte {
+func (r *run) installSection(p string, want machine.Want) []byte {
 	if want.Absent {
 		return nil
 	}
-	i := bytes.Index(want.Content, []byte("[Install]"))
+	content := want.Content
+	if to := want.Target; to != "" {
+		if !path.IsAbs(to) {
+			to = path.Join(path.Dir(p), to)
+		}
+		content, _ = r.host.Machine.Root.ReadFile(to) // of one that leads nowhere nothing is read
+	}
+	i := bytes.Index(content, []byte("[Install]"))
 	if i < 0 {
 		return []byte("\n")
 	}
-	line := bytes.LastIndexByte(want.Content[:i], '\n') + 1
-	return bytes.Clone(want.Content[line:])
+	line := bytes.LastIndexByte(content[:i], '\n') + 1
+	return bytes.Clone(content[line:])
 }
 
 // owner gives the numbers of a user and group, as they would be by now.

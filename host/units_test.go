@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
 )
 
@@ -57,5 +58,54 @@ func link(t *testing.T, dir, to, at string) {
 	}
 	if err := os.Symlink(to, dir+at); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// HST-2, HST-4: what other files add to a unit's text counts for check as for apply, be
+// they there already or come, change and go with the bundle.
+func TestUnitWithDropIns(t *testing.T) {
+	const install = "[Install]\nWantedBy=multi-user.target\n"
+	unit := []bundle.Item{
+		plain("a/file.u", appText), &bundle.Unit{ID: "a/unit.u", Name: "app.service", State: bundle.Stopped, Enabled: true},
+	}
+	more := append([]bundle.Item{plain("a/file.d", appText+".d/y.conf")}, unit...)
+	dir := newTree(t)
+	put(t, dir, appText+".d/x.conf", "[Install]\nWantedBy=graphical.target\n", 0o644)
+	link(t, dir, "/dev/null", appText+".d/z.conf")
+	for _, c := range []struct {
+		what  string
+		items []bundle.Item
+		text  string
+		more  string
+		sets  bool
+	}{
+		{"new", unit, "[Service]\n" + install, "", true},
+		{"another text", unit, "[Service]\n#\n" + install, "", false},
+		{"with one that adds a link", more, "[Service]\n#\n" + install, "[Install]\nWantedBy=foo.target\n", true},
+		{"with one that adds none", more, "[Service]\n#\n" + install, "[Service]\nNice=5\n", true},
+		{"with one that takes back", more, "[Service]\n#\n" + install, "[Install]\nWantedBy=\nWantedBy=bar.target\n", true},
+		{"without one", unit, "[Service]\n#\n" + install, "", true},
+	} {
+		r := foretold(t, c.what, dir, write(t, c.items, map[bundle.ID]string{"a/file.u": c.text, "a/file.d": c.more}))
+		set := false
+		for _, e := range r.Events {
+			set = set || e.Key.Kind == machine.Unit
+		}
+		if set != c.sets {
+			t.Errorf("%s: the unit is set: %v", c.what, set)
+		}
+	}
+}
+
+// HST-2: a text that is a link again says what the file says that it leads to.
+func TestUnitWithALinkGivenBack(t *testing.T) {
+	const text = "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n"
+	for _, to := range []string{"/opt/app.service", "../../../opt/app.service", "/nowhere"} {
+		dir := newTree(t)
+		put(t, dir, "/opt/app.service", text, 0o644)
+		link(t, dir, to, appText)
+		unit := &bundle.Unit{ID: "a/unit.u", Name: "app.service", State: bundle.Stopped, Enabled: true}
+		foretold(t, "a file", dir, write(t, []bundle.Item{plain("a/file.u", appText), unit}, map[bundle.ID]string{"a/file.u": text + "#\n"}))
+		foretold(t, "the link to "+to, dir, write(t, []bundle.Item{unit}, nil))
 	}
 }

@@ -134,10 +134,10 @@ func IsLeftover(name string) bool {
 // Ahead is how a unit that is so will be enabled, once files have the content given;
 // nil stands for one that is gone.
 func (b *treeUnits) Ahead(_ context.Context, name string, is Condition, files map[string][]byte) (Condition, error) {
-	if !concerns(name, files) {
+	if !makes(name, files) && !addsTo(name, files) {
 		return is, nil
 	}
-	text, generated, err := textAhead(b.root, name, files)
+	t, err := unitText(b.root, name, files)
 	if err != nil {
 		return is, err
 	}
@@ -146,9 +146,9 @@ func (b *treeUnits) Ahead(_ context.Context, name string, is Condition, files ma
 		return is, err
 	}
 	r, err := b.record.read()
-	is.Generated = generated
+	is.Generated = t.generated
 	is.Enabled = len(links) > 0 || r.Enabled[name]
-	is.Stale = is.Enabled && stale(name, text, links)
+	is.Stale = is.Enabled && stale(name, t.all, links)
 	return is, err
 }
 
@@ -156,28 +156,30 @@ func (b *treeUnits) Ahead(_ context.Context, name string, is Condition, files ma
 // nil stands for one that is gone. What an instance of a template, or a word that
 // systemd replaces, asks for is not known.
 func (s systemd) Ahead(_ context.Context, name string, is Condition, files map[string][]byte) (Condition, error) {
-	if !concerns(name, files) {
+	isMade := makes(name, files)
+	if !isMade && !addsTo(name, files) {
 		return is, nil
 	}
-	text, generated, err := textAhead(s.root, name, files)
-	if err != nil {
+	t, err := unitText(s.root, name, files)
+	if err != nil || t.at == "" && !isMade { // it is made from what others generate
 		return is, err
 	}
-	is.Absent = text == "" && !generated
-	_, install, _ := strings.Cut(text, "[Install]")
-	if generated || is.Absent || strings.Contains(name, "@") || strings.Contains(install, "%") {
-		is.Generated = generated
+	is.Absent = t.at == "" && !t.generated
+	if t.generated || is.Absent {
+		is.Generated = t.generated
 		return is, nil
 	}
 	links, err := linksOf(s.root, name)
-	is.Enabled = len(links) > 0
-	is.Stale = is.Enabled && stale(name, text, links)
-	is.Generated = !is.Enabled && len(installLinks(name, text)) == 0
+	if len(links) > 0 || isMade && isPlain(name, t) { // others may enable what is not ours in other places
+		is.Enabled = len(links) > 0
+	}
+	is.Stale = knownStale(name, t, links)
+	is.Generated = !is.Enabled && len(installLinks(name, t.all)) == 0
 	return is, err
 }
 
-// concerns says whether a unit is made from one of the files.
-func concerns(name string, files map[string][]byte) bool {
+// makes says whether one of the files is a unit's own text, or what that is generated from.
+func makes(name string, files map[string][]byte) bool {
 	for p := range files {
 		if path.Base(p) == template(name) || IsQuadlet(p) && QuadletUnit(p) == name {
 			return true
@@ -186,39 +188,13 @@ func concerns(name string, files map[string][]byte) bool {
 	return false
 }
 
-// template is the name of the text of a unit: of an instance, that of its template.
-func template(name string) string {
-	if prefix, rest, ok := strings.Cut(name, "@"); ok {
-		return prefix + "@" + path.Ext(rest)
-	}
-	return name
-}
-
-// textAhead finds the text that a unit will have, or says that it will be generated.
-func textAhead(root *Root, name string, files map[string][]byte) (text string, generated bool, err error) {
-	for _, dir := range unitDirs {
-		p := dir + "/" + template(name)
-		content, known := files[p]
-		if !known {
-			if content, err = root.ReadFile(p); err != nil {
-				continue
-			}
-		}
-		if content != nil {
-			return string(content), false, nil
+// addsTo says whether one of the files adds to a unit's text.
+func addsTo(name string, files map[string][]byte) bool {
+	dirs := dropInDirs(name)
+	for p := range files {
+		if path.Ext(p) == ".conf" && slices.Contains(dirs, path.Dir(p)) {
+			return true
 		}
 	}
-	for p, content := range files {
-		if content != nil && IsQuadlet(p) && QuadletUnit(p) == name {
-			return "", true, nil
-		}
-	}
-	names, err := root.ReadDir(QuadletDir)
-	for _, f := range names {
-		p := QuadletDir + "/" + f
-		if _, known := files[p]; !known && IsQuadlet(p) && QuadletUnit(p) == name {
-			return "", true, nil
-		}
-	}
-	return "", false, err
+	return false
 }

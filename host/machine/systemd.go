@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -46,11 +45,11 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 		c := unitCondition(p)
 		if c.Enabled || p["UnitFileState"] == "indirect" {
 			// "indirect" is a unit that only a name is left to which its text does not give it.
-			stale, err := s.stale(name, links[name])
+			t, err := unitText(s.root, name, nil)
 			if err != nil {
 				return nil, err
 			}
-			if stale {
+			if knownStale(name, t, links[name]) {
 				c.Stale, c.Enabled, c.Generated = true, true, false
 			}
 		}
@@ -59,29 +58,15 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 	return all, nil
 }
 
-// stale says whether a unit is enabled by other links than its text asks for, which
-// systemd does not tell. It is known of texts that are in the place of ours; what an
-// instance of a template, or a word that systemd replaces, asks for is not.
-func (s systemd) stale(name string, links []string) (bool, error) {
-	text, err := s.root.ReadFile(unitDirs[0] + "/" + name)
-	if errors.Is(err, fs.ErrNotExist) || strings.Contains(name, "@") {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	more, err := dropIns(s.root, name)
-	if err != nil {
-		return false, err
-	}
-	all := string(text) + more
-	for _, words := range install(all) {
-		if strings.ContainsAny(strings.Join(words, ""), "%\"'\\") {
-			return false, nil
-		}
-	}
-	return len(links) > 0 && stale(name, all, links), nil
+// knownStale says whether a unit is enabled by other links than its text asks for, which
+// systemd does not tell. It is known of texts that are in the place of ours.
+func knownStale(name string, t text, links []string) bool {
+	return len(links) > 0 && path.Dir(t.at) == unitDirs[0] && isPlain(name, t) && stale(name, t.all, links)
 }
+
+// isPlain says whether it is known what a unit's text asks for: not so of an instance of
+// a template, nor of a word that systemd replaces.
+func isPlain(name string, t text) bool { return !strings.Contains(name, "@") && knowable(t.all) }
 
 // properties of one unit, as systemctl shows them.
 func properties(show string) map[string]string {

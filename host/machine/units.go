@@ -51,53 +51,116 @@ type treeUnits struct {
 	record *record
 }
 
-// text finds a unit's own text and says whether it is generated instead.
-func (b *treeUnits) text(name string) (text string, generated bool, err error) {
-	template := name
-	if prefix, rest, ok := strings.Cut(name, "@"); ok {
-		template = prefix + "@" + path.Ext(rest)
-	}
+// text is what a unit is made from: its own text with what other files add to it, or a
+// file that it is generated from instead.
+type text struct {
+	at        string // path of its own text, empty where there is none
+	all       string
+	generated bool
+}
+
+// unitText finds what a unit is made from, once files have the content given, by path;
+// nil stands for one that is gone.
+func unitText(root *Root, name string, files map[string][]byte) (text, error) {
 	for _, dir := range unitDirs {
-		data, err := b.root.ReadFile(dir + "/" + template)
-		if err == nil {
-			more, err := dropIns(b.root, template)
-			return string(data) + more, false, err
+		p := dir + "/" + template(name)
+		content, known := files[p]
+		if !known {
+			var err error
+			if content, err = root.ReadFile(p); err != nil {
+				continue
+			}
+		} else if content == nil {
+			continue
+		}
+		more, err := dropIns(root, name, files)
+		return text{at: p, all: string(content) + more}, err
+	}
+	quadlets, err := namesIn(root, QuadletDir, files)
+	isOf := func(f string) bool { return IsQuadlet(QuadletDir+"/"+f) && QuadletUnit(f) == name }
+	return text{generated: slices.ContainsFunc(quadlets, isOf)}, err
+}
+
+// template is the name of the text of a unit: of an instance, that of its template.
+func template(name string) string {
+	if prefix, rest, ok := strings.Cut(name, "@"); ok {
+		return prefix + "@" + path.Ext(rest)
+	}
+	return name
+}
+
+// dropInDirs are the folders of what other files add to a unit's text, strongest first.
+func dropInDirs(name string) []string {
+	var dirs []string
+	for _, n := range slices.Compact([]string{name, template(name)}) {
+		for _, dir := range unitDirs {
+			dirs = append(dirs, dir+"/"+n+".d")
 		}
 	}
-	names, err := b.root.ReadDir(QuadletDir)
-	for _, f := range names {
-		if IsQuadlet(QuadletDir+"/"+f) && QuadletUnit(f) == name {
-			return "", true, nil
-		}
-	}
-	return "", false, err
+	return dirs
 }
 
 // dropIns are what other files add to a unit's text, of each name the strongest, in the
 // order of their names.
-func dropIns(root *Root, name string) (string, error) {
+func dropIns(root *Root, name string, files map[string][]byte) (string, error) {
 	at := map[string]string{}
-	for _, dir := range unitDirs {
-		names, err := root.ReadDir(dir + "/" + name + ".d")
+	for _, dir := range dropInDirs(name) {
+		names, err := namesIn(root, dir, files)
 		if err != nil {
 			return "", err
 		}
 		for _, n := range names {
 			if _, stronger := at[n]; !stronger && strings.HasSuffix(n, ".conf") {
-				at[n] = dir + "/" + name + ".d/" + n
+				at[n] = dir + "/" + n
 			}
 		}
 	}
-	var text strings.Builder
+	var all strings.Builder
 	for _, n := range slices.Sorted(maps.Keys(at)) {
-		data, err := root.ReadFile(at[n])
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link to nowhere takes one away
-			return "", err
+		content, known := files[at[n]]
+		if !known {
+			var err error
+			if content, err = root.ReadFile(at[n]); err != nil && !takesAway(root, at[n], err) {
+				return "", err
+			}
 		}
-		text.WriteString("\n")
-		text.Write(data)
+		all.WriteString("\n")
+		all.Write(content)
 	}
-	return text.String(), nil
+	return all.String(), nil
+}
+
+// takesAway says whether a file that cannot be read takes away a weaker one of its name,
+// as a link to nowhere does.
+func takesAway(root *Root, p string, err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	is, err := (&Files{root: root}).Look(context.Background(), Key{Kind: File, Name: p})
+	return err == nil && is.Target == "/dev/null"
+}
+
+// namesIn are the files in a folder, once files have the content given.
+func namesIn(root *Root, dir string, files map[string][]byte) ([]string, error) {
+	names, err := root.ReadDir(dir)
+	names = slices.DeleteFunc(names, func(n string) bool { _, known := files[dir+"/"+n]; return known })
+	for p, content := range files {
+		if content != nil && path.Dir(p) == dir {
+			names = append(names, path.Base(p))
+		}
+	}
+	return names, err
+}
+
+// knowable says whether the words of a text's [Install] sections stand for themselves:
+// systemd replaces others, with what is not known here.
+func knowable(text string) bool {
+	for _, words := range install(text) {
+		if strings.ContainsAny(strings.Join(words, ""), "%\"'\\") {
+			return false
+		}
+	}
+	return true
 }
 
 // install reads the [Install] sections of a unit's text (systemd.syntax(7)): a line that
@@ -245,15 +308,15 @@ func (b *treeUnits) LookAll(_ context.Context, names []string) (map[string]Condi
 	}
 	out := make(map[string]Condition, len(names))
 	for _, name := range names {
-		text, generated, err := b.text(name)
+		t, err := unitText(b.root, name, nil)
 		if err != nil {
 			return nil, err
 		}
 		links := enabling[name]
 		enabled := len(links) > 0 || r.Enabled[name]
 		out[name] = Condition{
-			Running: r.Running[name], Enabled: enabled, Generated: generated,
-			Links: strings.Join(links, "\n"), Stale: enabled && stale(name, text, links),
+			Running: r.Running[name], Enabled: enabled, Generated: t.generated,
+			Links: strings.Join(links, "\n"), Stale: enabled && stale(name, t.all, links),
 		}
 	}
 	return out, nil
@@ -262,12 +325,12 @@ func (b *treeUnits) LookAll(_ context.Context, names []string) (map[string]Condi
 // Make makes exactly the links that enable the unit, or none, and records whether it
 // is to run.
 func (b *treeUnits) Make(ctx context.Context, key Key, want Want) error {
-	text, generated, err := b.text(key.Name)
+	t, err := unitText(b.root, key.Name, nil)
 	if err != nil {
 		return err
 	}
 	next := map[string]string{}
-	asked := installLinks(key.Name, text)
+	asked := installLinks(key.Name, t.all)
 	switch {
 	case want.Links != "": // as it was found
 		for l := range strings.SplitSeq(want.Links, "\n") {
@@ -301,7 +364,7 @@ func (b *treeUnits) Make(ctx context.Context, key Key, want Want) error {
 	}
 	return b.record.change(func(r *recorded) {
 		set(r.Running, key.Name, want.Running && !want.Absent)
-		set(r.Enabled, key.Name, want.Enabled && want.Links == "" && len(asked) == 0 && !generated)
+		set(r.Enabled, key.Name, want.Enabled && want.Links == "" && len(asked) == 0 && !t.generated)
 	})
 }
 
