@@ -77,7 +77,7 @@ func TestCheckSaysWhatApplyDoes(t *testing.T) {
 	for i := range uint64(pairs) {
 		t.Run(fmt.Sprint(seed+i), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed+i, 1))
-			dir := newTree(t)
+			dir := randomTree(t)
 			foretold(t, "A", dir, writeRandom(t, r))
 			for _, p := range []string{"/srv/data", "/srv/new", "/srv/new/deep/er", "/opt/x", "/etc/app/conf.d"} {
 				if info, err := os.Stat(dir + p); err == nil && info.IsDir() && r.IntN(4) == 0 {

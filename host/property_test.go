@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"meshc.dev/host/machine"
@@ -52,6 +53,8 @@ func randomBundle(r *rand.Rand) ([]bundle.Item, map[bundle.ID]string) {
 	for i, p := range []string{
 		"/etc/default/redis", "/etc/app/conf.d/a", "/etc/app/b", "/srv/new/deep/f", "/srv/new/deep/er/g", "/etc/resolv.conf", "/opt/x",
 		"/etc/systemd/system/old.service", "/etc/systemd/system/app.service", "/etc/hosts",
+		"/etc/systemd/system/old.service.d/found.conf", "/etc/systemd/system/app.service.d/found.conf",
+		"/etc/systemd/system/app.service.d/new.conf", "/etc/systemd/system/r.service.d/new.conf",
 	} {
 		if !some(2) || isDir[p] || p == "/etc/hosts" && !some(4) {
 			continue
@@ -61,7 +64,10 @@ func randomBundle(r *rand.Rand) ([]bundle.Item, map[bundle.ID]string) {
 		if some(3) { // another instance's, under another identity
 			f.ID = bundle.ID(fmt.Sprintf("n/file.g%d", i))
 		}
-		content[f.ID] = fmt.Sprintf("content %d\r\n\x00[Install]\nWantedBy=t%d.target\n", r.IntN(3), r.IntN(2))
+		content[f.ID] = fmt.Sprintf("content %d\r\n\x00", r.IntN(3))
+		if strings.HasPrefix(p, "/etc/systemd/") {
+			content[f.ID] = randomUnitText(r, p)
+		}
 		items, ids = append(items, f), append(ids, f.ID)
 	}
 	for i, p := range []string{"/etc/app/password", "/srv/secrets/s", "/opt/x/s"} {
@@ -103,6 +109,25 @@ func randomBundle(r *rand.Rand) ([]bundle.Item, map[bundle.ID]string) {
 	return items, content
 }
 
+// randomUnitText asks for other links from one time to the next, or for none, takes back
+// those asked for before it, or gives the unit its own name and another.
+func randomUnitText(r *rand.Rand, p string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(p, "/etc/systemd/system/"), ".")
+	return fmt.Sprintf("[Service]\n# %d\n", r.IntN(2)) + []string{
+		"", "[Install]\n", "[Install]\nWantedBy=\n", "[Install]\nWantedBy=t0.target\n", "[Install]\nWantedBy=t1.target\n",
+		"[Install]\nWantedBy=\nWantedBy=t2.target\n", "[Install]\nAlias=" + name + ".service also-" + name + ".service\n",
+	}[r.IntN(7)]
+}
+
+// randomTree is a machine for random bundles, with what others add to texts of units.
+func randomTree(t *testing.T) string {
+	t.Helper()
+	dir := newTree(t)
+	put(t, dir, "/etc/systemd/system/old.service.d/found.conf", "[Service]\nNice=5\n", 0o644)
+	put(t, dir, "/etc/systemd/system/app.service.d/found.conf", "[Install]\nWantedBy=found.target\n", 0o644)
+	return dir
+}
+
 // HST-4: applying A and then B leaves the machine as applying B to a fresh one does,
 // and applying nothing leaves it as it was found. HST-3: a second apply of anything
 // changes nothing.
@@ -118,12 +143,12 @@ func TestApplyAThenB(t *testing.T) {
 			b := writeRandom(t, r)
 			nothing := write(t, nil, nil)
 
-			fresh := newTree(t)
+			fresh := randomTree(t)
 			found := snapshot(t, fresh)
 			noFailures(t, apply(t, onTree(t, fresh), b))
 			want := snapshot(t, fresh)
 
-			both := newTree(t)
+			both := randomTree(t)
 			h := onTree(t, both)
 			noFailures(t, apply(t, h, a))
 			noFailures(t, apply(t, h, b))
