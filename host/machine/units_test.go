@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,5 +60,22 @@ func TestLookAllReadsLinksOnce(t *testing.T) {
 	one, many := reads(names[:1]), reads(names)
 	if many > 20*one {
 		t.Errorf("to look at one takes %.0f allocations, at 100 %.0f", one, many)
+	}
+}
+
+// HST-4: a link to /dev/null, which is no plain file, takes a weaker drop-in of its name away.
+func TestDropInTakenAway(t *testing.T) {
+	m, dir := newTree(t)
+	weaker, stronger := filepath.Join(dir, "usr/lib/systemd/system/a.service.d"), filepath.Join(dir, "etc/systemd/system/a.service.d")
+	if err := errors.Join(
+		os.MkdirAll(weaker, 0o755), os.MkdirAll(stronger, 0o755), os.MkdirAll(filepath.Join(dir, "dev/null"), 0o755),
+		os.WriteFile(filepath.Join(weaker, "x.conf"), []byte("[Install]\nWantedBy=b.target\n"), 0o644),
+		os.Symlink("/dev/null", filepath.Join(stronger, "x.conf")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	u, err := unitText(m.Root, "a.service", nil)
+	if links := installLinks("a.service", u.all); err != nil || len(links) != 1 || links[0] != "/etc/systemd/system/multi-user.target.wants/a.service" {
+		t.Errorf("it asks for %q (%v)", links, err)
 	}
 }
