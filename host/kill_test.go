@@ -148,6 +148,51 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
+// HST-2, HST-4: killed while users are made, changed or removed, another bundle leaves the
+// machine as it leaves a fresh one.
+func TestKilledThenAnother(t *testing.T) {
+	user := func(u bundle.User) string {
+		u.ID, u.System = bundle.ID("a/user."+u.Name), true
+		return write(t, []bundle.Item{&u}, nil)
+	}
+	nothing := write(t, nil, nil)
+	alone, inGroups := user(bundle.User{Name: "u-zz"}), user(bundle.User{Name: "u-zz", Groups: []string{"adm"}})
+	ofGroup := user(bundle.User{Name: "u-zz", Group: "adm"})
+	for name, c := range map[string]struct{ before, killed, then string }{
+		"made":                 {"", alone, nothing},
+		"made, in groups":      {"", inGroups, nothing},
+		"made, of a group":     {"", ofGroup, nothing},
+		"made, then another":   {"", inGroups, user(bundle.User{Name: "u-yy"})},
+		"changed":              {alone, inGroups, nothing},
+		"removed":              {inGroups, user(bundle.User{Name: "u-yy"}), nothing},
+		"removed, and back":    {inGroups, nothing, alone},
+		"of a group, removed":  {ofGroup, nothing, user(bundle.User{Name: "u-yy"})},
+		"of a group, and back": {ofGroup, nothing, ofGroup},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fresh := newTree(t)
+			apply(t, onTree(t, fresh), c.then)
+			want := snapshot(t, fresh)
+			for kills := 0; ; kills++ {
+				dir := newTree(t)
+				if c.before != "" {
+					apply(t, onTree(t, dir), c.before)
+				}
+				cmd := exec.Command(os.Args[0], dir, c.killed)
+				cmd.Env = append(os.Environ(), killEnv+"="+strconv.Itoa(kills))
+				if cmd.Run() == nil {
+					break
+				}
+				if kills > 100 {
+					t.Fatal("it never ends")
+				}
+				noFailures(t, apply(t, onTree(t, dir), c.then))
+				sameTree(t, "killed at step "+strconv.Itoa(kills)+" and another applied", snapshot(t, dir), want)
+			}
+		})
+	}
+}
+
 func fileContents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -91,7 +91,8 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 			return nil
 		}
 	}
-	if is.Meets(t.Kind, *t.Found) {
+	left := leftUser(t, is)
+	if is.Meets(t.Kind, *t.Found) && !left {
 		r.drop(t)
 		return nil
 	}
@@ -119,11 +120,17 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 	case t.Found.Absent:
 		verb = Removed
 	}
-	if !t.Implied {
+	if !t.Implied && !(left && is.OwnGroup == t.Found.OwnGroup) {
 		r.say(verb, t.Key, t.ID, "not declared any more"+r.remains(ctx, t))
 	}
 	r.drop(t)
 	return nil
+}
+
+// leftUser says whether a user that is to be gone is, but what belongs to one may not
+// be: a run was killed while it made or removed him.
+func leftUser(t *thing, is machine.Condition) bool {
+	return t.Kind == machine.User && t.Found.Absent && is.Absent
 }
 
 // remains says what is left of a package that was removed.

@@ -219,14 +219,15 @@ func (b *treeUsers) Look(_ context.Context, key Key) (Condition, error) {
 	return b.accounts.look(key.Name)
 }
 
-// Make makes, changes or removes a user and the group of its name.
+// Make makes, changes or removes a user and the group of its name. Of one that is not
+// there it removes what a run that was killed has left: its group and shadow line.
 func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 	name, a := key.Name, b.accounts
 	is, err := a.look(name)
 	if err == nil {
 		err = a.check(name, is, want.Condition)
 	}
-	if err != nil || is.Meets(User, want.Condition) {
+	if err != nil || is.Meets(User, want.Condition) && !want.Absent {
 		return err
 	}
 	passwd, err := a.table(passwdFile)
@@ -247,7 +248,7 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		switch own := groups.row(name, 3); {
 		case want.OwnGroup != "" && own == nil:
 			groups = append(groups, []string{name, "x", want.OwnGroup, ""})
-		case want.OwnGroup == "" && own != nil && is.Group == name && !groups.inUse(own, passwd):
+		case want.OwnGroup == "" && own != nil && is.groupGoes(name) && !groups.inUse(own, passwd):
 			groups = groups.drop(name)
 		}
 	} else {
@@ -285,12 +286,16 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		}
 		groups.setMember(name, splitList(want.Groups), row[3])
 	}
-	// Last comes the file by which it is told whether the user is as wanted.
-	for _, f := range []struct {
+	// A user that is there has all that belongs to it, whenever this is cut short.
+	files := []struct {
 		name  string
 		table table
 		mode  uint32
-	}{{groupFile, groups, 0o644}, {shadowFile, shadow, 0o640}, {passwdFile, passwd, 0o644}} {
+	}{{groupFile, groups, 0o644}, {shadowFile, shadow, 0o640}, {passwdFile, passwd, 0o644}}
+	if want.Absent {
+		slices.Reverse(files)
+	}
+	for _, f := range files {
 		if err := a.write(f.name, f.table, f.mode); err != nil {
 			return err
 		}
@@ -322,6 +327,10 @@ func (t table) numbered(n int) []string {
 	}
 	return nil
 }
+
+// groupGoes says whether the group of a user's name goes with it: it is its own, or what
+// was left of it.
+func (c Condition) groupGoes(name string) bool { return c.Absent || c.Group == name }
 
 // inUse says whether a group has members, or is somebody's own: userdel leaves such a
 // group there, and so do we.
@@ -368,8 +377,9 @@ func freeNumber(name string, system bool, passwd, groups table) int {
 }
 
 func (a *Accounts) write(p string, t table, mode uint32) error {
-	if t == nil {
-		return nil
+	was, err := a.table(p)
+	if err != nil || t == nil || was != nil && slices.EqualFunc(was, t, slices.Equal) {
+		return err
 	}
 	var b bytes.Buffer
 	for _, r := range t {
@@ -401,11 +411,14 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 	if err == nil {
 		err = b.accounts.check(name, is, want.Condition)
 	}
-	if err != nil || is.Meets(User, want.Condition) {
+	if err != nil || is.Meets(User, want.Condition) && !want.Absent {
 		return err
 	}
 	if is.Absent {
 		if _, err := user.Lookup(name); err == nil {
+			if want.Absent { // so it was never made here
+				return nil
+			}
 			return fmt.Errorf("user %s comes from somewhere else than %s, and is left alone", name, passwdFile)
 		}
 	}
@@ -461,20 +474,33 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 	return nil
 }
 
-// remove removes a user. userdel takes the group of its name away where that was the
-// user's own and nobody else is in it; a group that was there before is made again.
+// remove removes a user and the group of its name, where that was its own and nobody
+// else is in it; a group that was there before is made again. userdel takes the group
+// away too, unless it was killed in the middle, or login.defs says otherwise.
 func (b *liveUsers) remove(ctx context.Context, name string, is Condition, group string) error {
 	if !is.Absent {
 		if out, err := run(ctx, "userdel", "--", name); err != nil {
 			return failed(ctx, "userdel", out, err)
 		}
 	}
-	groups, err := b.accounts.table(groupFile)
-	if err != nil || group == "" || groups.row(name, 3) != nil {
+	passwd, err := b.accounts.table(passwdFile)
+	if err != nil {
 		return err
 	}
-	if out, err := run(ctx, "groupadd", "--gid", group, "--", name); err != nil {
-		return failed(ctx, "groupadd", out, err)
+	groups, err := b.accounts.table(groupFile)
+	if err != nil {
+		return err
+	}
+	groups.setMember(name, nil, "")
+	switch own := groups.row(name, 3); {
+	case group != "" && own == nil:
+		if out, err := run(ctx, "groupadd", "--gid", group, "--", name); err != nil {
+			return failed(ctx, "groupadd", out, err)
+		}
+	case group == "" && own != nil && is.groupGoes(name) && !groups.inUse(own, passwd):
+		if out, err := run(ctx, "groupdel", "--", name); err != nil {
+			return failed(ctx, "groupdel", out, err)
+		}
 	}
 	return nil
 }

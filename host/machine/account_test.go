@@ -35,7 +35,7 @@ func liveOnTree(t *testing.T) (*Machine, string) {
 	}
 	m, dir := newTree(t)
 	scripts := map[string]string{}
-	for _, name := range []string{"useradd", "usermod", "userdel", "groupadd"} {
+	for _, name := range []string{"useradd", "usermod", "userdel", "groupadd", "groupdel"} {
 		p, err := exec.LookPath(name)
 		if err != nil {
 			t.Skip(err)
@@ -106,6 +106,32 @@ func TestNumberTaken(t *testing.T) {
 			}
 			if groups := accounts(t, dir)[groupFile]; strings.Count(groups, ":556:") != 1 {
 				t.Errorf("two groups have one number:\n%s", groups)
+			}
+		})
+	}
+}
+
+// HST-4: of a user that is not there, what a program that was killed has left goes; a group
+// that somebody is in stays.
+func TestLeftOfUser(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) (*Machine, string){"tree": newTree, "programs": liveOnTree} {
+		t.Run(name, func(t *testing.T) {
+			m, dir := open(t)
+			before := accounts(t, dir)
+			for _, left := range []string{"git:x:557:\n", "git:x:557:git\n"} {
+				group := before[groupFile] + left
+				if err := os.WriteFile(filepath.Join(dir, groupFile), []byte(group), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				absent := Want{Condition: Condition{Absent: true}}
+				if err := m.Backend(User).Make(t.Context(), Key{Kind: User, Name: "git"}, absent); err != nil {
+					t.Error(err)
+				}
+				sameListing(t, "given back", accounts(t, dir), before)
+				if err := m.Backend(User).Make(t.Context(), Key{Kind: User, Name: "shared"}, absent); err != nil {
+					t.Error(err)
+				}
+				sameListing(t, "in use", accounts(t, dir), before)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func (a *Accounts) groupAhead(group string, users map[string]Condition) (int, er
 // one than his own, or somebody else is in it.
 func (a *Accounts) staysAhead(name string, users map[string]Condition) (bool, error) {
 	is, err := a.look(name)
-	if err != nil || is.Group != name {
+	if err != nil || !is.groupGoes(name) {
 		return true, err
 	}
 	passwd, err := a.table(passwdFile)
