@@ -47,3 +47,37 @@ func TestGroupsAsFound(t *testing.T) {
 		})
 	}
 }
+
+// HST-4: what of a user is not declared any more is as it was found, or as a new user has it,
+// and its own group comes and goes with that.
+func TestUserLeftOut(t *testing.T) {
+	for _, name := range []string{"u-x", "www-data"} {
+		for what, a := range map[string]bundle.User{
+			"shell": {Shell: "/bin/sh"}, "home": {Home: "/var/lib/x"}, "group": {Group: "adm"}, "group, in it before": {Group: "ssl-cert"},
+			"own group": {}, "groups": {Groups: []string{"adm"}},
+		} {
+			t.Run(name+" "+what, func(t *testing.T) {
+				all := bundle.User{Name: name, ID: "a/user.x", System: true, Shell: a.Shell, Home: a.Home, Group: a.Group, Groups: a.Groups}
+				none := bundle.User{Name: name, ID: "a/user.x", System: true}
+				file := &bundle.File{ID: "a/file.f", Path: "/etc/f", Owner: name, Group: name, Mode: 0o640}
+				content := map[bundle.ID]string{"a/file.f": "f"}
+				first, second := write(t, []bundle.Item{&all}, nil), write(t, []bundle.Item{&none, file}, content)
+				third := write(t, []bundle.Item{&bundle.User{Name: name, ID: "a/user.x", System: true, Group: "adm"}}, nil)
+				dir := newTree(t)
+				found := snapshot(t, dir)
+				for _, b := range []string{first, second, third} {
+					fresh := newTree(t)
+					apply(t, onTree(t, fresh), b)
+					h := onTree(t, dir)
+					noFailures(t, apply(t, h, b))
+					sameTree(t, "applied", snapshot(t, dir), snapshot(t, fresh))
+					if r := apply(t, h, b); len(r.Events) > 0 {
+						t.Errorf("a second apply: %v", r.Events)
+					}
+				}
+				apply(t, onTree(t, dir), write(t, nil, nil))
+				sameTree(t, "given back", snapshot(t, dir), found)
+			})
+		}
+	}
+}

@@ -27,6 +27,15 @@ func randomBundle(r *rand.Rand) ([]bundle.Item, map[bundle.ID]string) {
 		if some(2) {
 			user.Groups = []string{"adm"}
 		}
+		if some(3) {
+			user.Home = ""
+		}
+		if some(3) {
+			user.Shell = ""
+		}
+		if some(3) {
+			user.Group = []string{"adm", "ssl-cert", u}[r.IntN(3)]
+		}
 		users = append(users, u)
 		items = append(items, user)
 	}

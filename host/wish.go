@@ -157,17 +157,7 @@ func (r *run) want(w *wish) (machine.Want, error) {
 	case *bundle.Package:
 		return machine.Want{Condition: machine.Condition{Absent: i.State == bundle.Absent}}, nil
 	case *bundle.User:
-		c := machine.Condition{UID: i.UID, Group: i.Group, Home: i.Home, Shell: i.Shell, System: i.System}
-		groups, own := slices.Clone(i.Groups), cmp.Or(i.Group, i.Name)
-		if w.thing != nil && w.thing.Found != nil {
-			own = cmp.Or(i.Group, w.thing.Found.Group, i.Name)
-			groups = append(groups, strings.Split(w.thing.Found.Groups, ",")...)
-		}
-		// A user is in its own group by that, and not one of its members.
-		groups = slices.DeleteFunc(groups, func(g string) bool { return g == own || g == "" })
-		slices.Sort(groups)
-		c.Groups = strings.Join(slices.Compact(groups), ",")
-		return machine.Want{Condition: c}, nil
+		return machine.Want{Condition: wantUser(i, w.thing)}, nil
 	case *bundle.Directory:
 		return r.owned(machine.Want{Condition: machine.Condition{Mode: uint32(i.Mode)}}, i.Owner, i.Group)
 	case *bundle.File:
@@ -193,6 +183,30 @@ func (r *run) want(w *wish) (machine.Want, error) {
 		return machine.Want{Condition: machine.Condition{Enabled: i.Enabled, Running: i.State == bundle.Running}}, nil
 	}
 	panic(fmt.Sprintf("host: nothing to want of %T", w.item))
+}
+
+// wantUser is how a user is to be. What is not declared of it is as it was found, and of
+// one that was not there as the schema has it, whatever the bundle before has declared.
+func wantUser(u *bundle.User, t *thing) machine.Condition {
+	rest := machine.Condition{Absent: true}
+	if t != nil && t.Found != nil {
+		rest = *t.Found
+	}
+	groups := append(slices.Clone(u.Groups), strings.Split(rest.Groups, ",")...)
+	if rest.Absent {
+		rest.Group, rest.Home, rest.Shell = u.Name, "/nonexistent", "/usr/sbin/nologin"
+	} else {
+		rest.OwnGroup = rest.Group // whichever there is of its name, it did not come with this user
+	}
+	c := machine.Condition{
+		UID: u.UID, Group: cmp.Or(u.Group, rest.Group), Home: cmp.Or(u.Home, rest.Home), Shell: cmp.Or(u.Shell, rest.Shell),
+		System: u.System, OwnGroup: rest.OwnGroup,
+	}
+	// A user is in its own group by that, and not one of its members.
+	groups = slices.DeleteFunc(groups, func(g string) bool { return g == c.Group || g == "" })
+	slices.Sort(groups)
+	c.Groups = strings.Join(slices.Compact(groups), ",")
+	return c
 }
 
 // owned adds whom a thing is to belong to. Without the right to give files away

@@ -197,7 +197,7 @@ func (a *Accounts) check(name string, is, want Condition) error {
 			return noAccount("group", g)
 		}
 	}
-	if want.Group != "" && want.Group != name && groups.row(want.Group, 3) == nil {
+	if want.Group != "" && want.Group != name && want.Group != is.Group && groups.row(want.Group, 3) == nil {
 		return noAccount("group", want.Group)
 	}
 	return nil
@@ -264,19 +264,20 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 			if shadow != nil {
 				shadow = append(shadow.drop(name), []string{name, "!*", "", "", "", "", "", "", ""})
 			}
-			if want.Group == "" || want.Group == name {
-				if g := groups.row(name, 3); g != nil {
-					row[3] = g[2]
-				} else {
-					if groups.numbered(uid) != nil {
-						row[3] = strconv.Itoa(freeNumber(name, want.System, passwd, groups))
-					}
-					groups = append(groups, []string{name, "x", row[3], ""})
-				}
-			}
 		}
-		if want.Group != "" && groups.row(want.Group, 3) != nil {
-			row[3] = groups.row(want.Group, 3)[2]
+		own := want.Group
+		if is.Absent {
+			own = cmp.Or(own, name)
+		}
+		if own == name && groups.row(name, 3) == nil {
+			number := cmp.Or(is.unnamedGroup(groups), row[2])
+			if groups.has(number) {
+				number = strconv.Itoa(freeNumber(name, want.System, passwd, groups))
+			}
+			groups = append(groups, []string{name, "x", number, ""})
+		}
+		if g := groups.row(own, 3); g != nil {
+			row[3] = g[2]
 		}
 		if want.Home != "" {
 			row[5] = want.Home
@@ -285,6 +286,9 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 			row[6] = want.Shell
 		}
 		groups.setMember(name, splitList(want.Groups), row[3])
+		if g := groups.row(name, 3); want.dropsGroup(name) && g != nil && !groups.inUse(g, passwd) {
+			groups = groups.drop(name)
+		}
 	}
 	// A user that is there has all that belongs to it, whenever this is cut short.
 	files := []struct {
@@ -328,9 +332,29 @@ func (t table) numbered(n int) []string {
 	return nil
 }
 
+// has says whether a user or group has a number, as the table writes it.
+func (t table) has(number string) bool {
+	return slices.ContainsFunc(t, func(r []string) bool { return len(r) >= 3 && r[2] == number })
+}
+
 // groupGoes says whether the group of a user's name goes with it: it is its own, or what
 // was left of it.
 func (c Condition) groupGoes(name string) bool { return c.Absent || c.Group == name }
+
+// dropsGroup says whether the group of a user's name, which was made with it, is not its
+// own any more.
+func (want Condition) dropsGroup(name string) bool {
+	return want.Group != "" && want.Group != name && want.OwnGroup == ""
+}
+
+// unnamedGroup is the number of a user's own group, where no group has it: a run was
+// killed before it made one.
+func (c Condition) unnamedGroup(groups table) string {
+	if _, err := strconv.Atoi(c.Group); err != nil || groups.row(c.Group, 3) != nil {
+		return ""
+	}
+	return c.Group
+}
 
 // inUse says whether a group has members, or is somebody's own: userdel leaves such a
 // group there, and so do we.
@@ -435,6 +459,13 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 	newGroup := want.Group != "" && want.Group != is.Group
 	switch {
 	case !is.Absent:
+		if newGroup && want.Group == name && groups.row(name, 3) == nil {
+			number := is.unnamedGroup(groups)
+			if err := addGroup(ctx, name, number, want.System); err != nil {
+				return err
+			}
+			newGroup = number == ""
+		}
 		if newGroup {
 			args = append(args, "--gid", want.Group)
 		}
@@ -467,9 +498,51 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 	if want.Groups != is.Groups || newGroup && !is.Absent {
 		args = append(args, "--groups", strings.Join(others, ","))
 	}
-	out, err := run(ctx, command, append(args, "--", name)...)
+	if len(args) > 0 {
+		if out, err := run(ctx, command, append(args, "--", name)...); err != nil {
+			return failed(ctx, command, out, err)
+		}
+	}
+	if want.dropsGroup(name) {
+		return b.dropGroup(ctx, name)
+	}
+	return nil
+}
+
+// addGroup makes a group; one of no particular number where that is empty.
+func addGroup(ctx context.Context, name, number string, system bool) error {
+	var args []string
+	if number != "" {
+		args = append(args, "--gid", number)
+	}
+	if system {
+		args = append(args, "--system")
+	}
+	out, err := run(ctx, "groupadd", append(args, "--", name)...)
 	if err != nil {
-		return failed(ctx, command, out, err)
+		return failed(ctx, "groupadd", out, err)
+	}
+	return nil
+}
+
+// dropGroup removes the group of a user's name, unless somebody else is in it.
+func (b *liveUsers) dropGroup(ctx context.Context, name string) error {
+	passwd, err := b.accounts.table(passwdFile)
+	if err != nil {
+		return err
+	}
+	groups, err := b.accounts.table(groupFile)
+	if err != nil {
+		return err
+	}
+	groups.setMember(name, nil, "")
+	own := groups.row(name, 3)
+	if own == nil || groups.inUse(own, passwd) {
+		return nil
+	}
+	out, err := run(ctx, "groupdel", "--", name)
+	if err != nil {
+		return failed(ctx, "groupdel", out, err)
 	}
 	return nil
 }
@@ -483,24 +556,14 @@ func (b *liveUsers) remove(ctx context.Context, name string, is Condition, group
 			return failed(ctx, "userdel", out, err)
 		}
 	}
-	passwd, err := b.accounts.table(passwdFile)
-	if err != nil {
-		return err
-	}
 	groups, err := b.accounts.table(groupFile)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	groups.setMember(name, nil, "")
-	switch own := groups.row(name, 3); {
-	case group != "" && own == nil:
-		if out, err := run(ctx, "groupadd", "--gid", group, "--", name); err != nil {
-			return failed(ctx, "groupadd", out, err)
-		}
-	case group == "" && own != nil && is.groupGoes(name) && !groups.inUse(own, passwd):
-		if out, err := run(ctx, "groupdel", "--", name); err != nil {
-			return failed(ctx, "groupdel", out, err)
-		}
+	case group != "" && groups.row(name, 3) == nil:
+		return addGroup(ctx, name, group, false)
+	case group == "" && is.groupGoes(name):
+		return b.dropGroup(ctx, name)
 	}
 	return nil
 }

@@ -137,6 +137,48 @@ func TestLeftOfUser(t *testing.T) {
 	}
 }
 
+// HST-4: the group of a user's name is made where it is to be its own, with the number that
+// the user has where a run was killed before it made the group, and goes with that again.
+func TestOwnGroupComesAndGoes(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) (*Machine, string){"tree": newTree, "programs": liveOnTree} {
+		t.Run(name, func(t *testing.T) {
+			m, dir := open(t)
+			before := accounts(t, dir)
+			passwd := before[passwdFile] + "git:x:557:558::/nonexistent:/bin/sh\n"
+			if err := os.WriteFile(filepath.Join(dir, passwdFile), []byte(passwd), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			key := Key{Kind: User, Name: "git"}
+			for i, c := range []struct{ group, line string }{{"git", "git:x:558:\n"}, {"adm", ""}, {"git", "git:x:"}} {
+				if name == "programs" && i == 2 { // usermod --prefix looks for groups on the machine it runs on
+					put := strings.Replace(accounts(t, dir)[groupFile], "adm:", "git:x:558:\nadm:", 1)
+					if err := os.WriteFile(filepath.Join(dir, groupFile), []byte(put), 0o644); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				if err := m.Backend(User).Make(t.Context(), key, Want{Condition: Condition{Group: c.group}}); err != nil {
+					t.Fatal(err)
+				}
+				if is, err := m.Backend(User).Look(t.Context(), key); err != nil || is.Group != c.group {
+					t.Errorf("%d: got %+v, %v", i, is, err)
+				}
+				groups := accounts(t, dir)[groupFile]
+				if c.line == "" && strings.Contains(groups, "git:") || !strings.Contains(groups, c.line) {
+					t.Errorf("%d: got\n%s", i, groups)
+				}
+			}
+			// One that was found stays.
+			if err := m.Backend(User).Make(t.Context(), key, Want{Condition: Condition{Group: "adm", OwnGroup: "558"}}); err != nil {
+				t.Fatal(err)
+			}
+			if groups := accounts(t, dir)[groupFile]; !strings.Contains(groups, "git:x:") {
+				t.Errorf("got\n%s", groups)
+			}
+		})
+	}
+}
+
 // HST-2: a group that userdel took away, before it was made again, is made by the next run.
 func TestGroupGoneWithItsUser(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (*Machine, string){"tree": newTree, "programs": liveOnTree} {

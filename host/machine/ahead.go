@@ -86,9 +86,9 @@ func (a *Accounts) UserAhead(name string, is, want Condition, users map[string]C
 	}
 	groups := want.Groups
 	want.Groups = ""
-	own := want.Group == "" || want.Group == name
-	if own {
-		want.Group = ""
+	var other []string // a group that the user does not come with
+	if want.Group != "" && want.Group != name && want.Group != is.Group {
+		other = append(other, want.Group)
 	}
 	passwd, err := a.table(passwdFile)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *Accounts) UserAhead(name string, is, want Condition, users map[string]C
 	if err := a.check(name, is, number); err != nil {
 		return Condition{}, err
 	}
-	for _, g := range append(splitList(groups), splitList(want.Group)...) {
+	for _, g := range append(splitList(groups), other...) {
 		if _, err := a.groupAhead(g, users); err != nil {
 			return Condition{}, err
 		}
