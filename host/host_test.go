@@ -162,6 +162,11 @@ func withoutNumbers(s string) string {
 				f[3] = "N"
 			}
 		}
+		if len(f) == 4 { // a group, whose members have no order
+			members := strings.Split(f[3], ",")
+			sort.Strings(members)
+			f[3] = strings.Join(members, ",")
+		}
 		lines[i] = strings.Join(f, ":")
 	}
 	sort.Strings(lines)

@@ -285,7 +285,11 @@ func (b *treeUsers) Make(_ context.Context, key Key, want Want) error {
 		if want.Shell != "" {
 			row[6] = want.Shell
 		}
-		groups.setMember(name, splitList(want.Groups), row[3])
+		in := row[3] // in the line of its own group a user may stand or not, if that does not change
+		if is.Absent || own != "" && own != is.Group {
+			in = ""
+		}
+		groups.setMember(name, splitList(want.Groups), in)
 		if g := groups.row(name, 3); want.dropsGroup(name) && g != nil && !groups.inUse(g, passwd) {
 			groups = groups.drop(name)
 		}
@@ -368,14 +372,18 @@ func (t table) drop(name string) table {
 }
 
 // setMember makes a user a member of exactly these groups. In the line of its own
-// group, which is given by number, a user may stand or not: that stays as it is.
+// group, where that is given by number, a user may stand or not: that stays as it is.
 func (t table) setMember(name string, of []string, own string) {
 	for _, g := range t {
 		if len(g) < 4 || g[2] == own {
 			continue
 		}
-		members := slices.DeleteFunc(splitList(g[3]), func(m string) bool { return m == name })
-		if slices.Contains(of, g[0]) {
+		members, is := splitList(g[3]), slices.Contains(of, g[0])
+		if is && slices.Contains(members, name) {
+			continue
+		}
+		members = slices.DeleteFunc(members, func(m string) bool { return m == name })
+		if is {
 			members = append(members, name)
 		}
 		g[3] = strings.Join(members, ",")
@@ -471,7 +479,7 @@ func (b *liveUsers) Make(ctx context.Context, key Key, want Want) error {
 		}
 		// usermod would take the user out of the line of its own group too.
 		own := cmp.Or(want.Group, is.Group)
-		if r := groups.row(own, 4); r != nil && slices.Contains(splitList(r[3]), name) {
+		if r := groups.row(own, 4); r != nil && !newGroup && slices.Contains(splitList(r[3]), name) {
 			others = append(others, own)
 		}
 	default:
