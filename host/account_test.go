@@ -3,6 +3,7 @@ package host
 import (
 	"testing"
 
+	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
 )
 
@@ -79,5 +80,33 @@ func TestUserLeftOut(t *testing.T) {
 				sameTree(t, "given back", snapshot(t, dir), found)
 			})
 		}
+	}
+}
+
+// HST-2: a user without a number does not take the one that another is declared to have,
+// whichever stands first; and one whose group another needs is made before that.
+func TestNumberOfAnother(t *testing.T) {
+	x := &bundle.User{ID: "a/user.x", Name: "u-x", System: true}
+	key := machine.Key{Kind: machine.User, Name: "u-x"}
+	h := onTree(t, newTree(t))
+	apply(t, h, write(t, []bundle.Item{x}, nil))
+	c, err := h.Machine.Backend(machine.User).Look(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &bundle.File{ID: "a/file.f", Path: "/etc/f", Owner: "u-x", Mode: 0o640}
+	for name, items := range map[string][]bundle.Item{
+		"number":           {x, file, &bundle.User{ID: "a/user.y", Name: "u-y", System: true, UID: c.UID}},
+		"group of another": {x, file, &bundle.User{ID: "a/user.y", Name: "u-y", System: true, UID: c.UID + 1, Group: "u-x"}},
+		"among its groups": {x, file, &bundle.User{ID: "a/user.y", Name: "u-y", System: true, UID: c.UID + 1, Groups: []string{"u-x"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := onTree(t, newTree(t))
+			b := write(t, items, map[bundle.ID]string{"a/file.f": "f"})
+			noFailures(t, apply(t, h, b))
+			if r := apply(t, h, b); len(r.Events) > 0 {
+				t.Errorf("a second apply: %v", r.Events)
+			}
+		})
 	}
 }

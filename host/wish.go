@@ -85,8 +85,40 @@ func wishes(d *bundle.Declaration) []*wish {
 		byKey[key] = &wish{key: key, ids: []bundle.ID{item.Identity()}, item: item}
 		out = append(out, byKey[key])
 	}
+	out = numbersFirst(out)
 	for _, w := range out {
 		w.after = dependencies(w, byKey, d)
+	}
+	return out
+}
+
+// numbersFirst puts users that have a number of their own before those that get one that
+// is free, so that none of these takes it. A user stays behind the packages and other
+// users whose groups it may need.
+func numbersFirst(wishes []*wish) []*wish {
+	var out []*wish
+	at := -1 // the first user since the last package that gets a number
+	late := map[string]bool{}
+	for _, w := range wishes {
+		switch i := w.item.(type) {
+		case *bundle.Package:
+			at = -1
+		case *bundle.User:
+			needs := func(g string) bool { return g != i.Name && late[g] }
+			if i.UID != 0 && !needs(i.Group) && !slices.ContainsFunc(i.Groups, needs) {
+				if at >= 0 {
+					out = slices.Insert(out, at, w)
+					at++
+					continue
+				}
+				break
+			}
+			late[i.Name] = true
+			if at < 0 {
+				at = len(out)
+			}
+		}
+		out = append(out, w)
 	}
 	return out
 }

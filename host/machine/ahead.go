@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -100,6 +101,11 @@ func (a *Accounts) UserAhead(name string, is, want Condition, users map[string]C
 	}
 	if err := a.check(name, is, number); err != nil {
 		return Condition{}, err
+	}
+	for _, other := range slices.Sorted(maps.Keys(users)) {
+		if c := users[other]; is.Absent && want.UID != 0 && other != name && !c.Absent && c.UID == want.UID {
+			return Condition{}, takenUID(name, want.UID, other)
+		}
 	}
 	for _, g := range append(splitList(groups), other...) {
 		if _, err := a.groupAhead(g, users); err != nil {

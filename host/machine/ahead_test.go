@@ -1,8 +1,10 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +125,27 @@ func TestIsLeftover(t *testing.T) {
 	} {
 		if IsLeftover(name) != want {
 			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
+// HST-11: a number that a user will have by then is no other's.
+func TestUserAheadNumber(t *testing.T) {
+	m, _ := newTree(t)
+	users := map[string]Condition{"git": {UID: 990, Group: "git"}, "gone": {Absent: true, UID: 991}}
+	for _, c := range []struct {
+		name string
+		uid  int
+		want string
+	}{
+		{"hub", 990, "user hub cannot have the number 990, which is git's on this machine; declare another uid, or none"},
+		{"git", 990, ""},
+		{"hub", 991, ""},
+		{"hub", 0, ""},
+	} {
+		_, err := m.Accounts.UserAhead(c.name, Condition{Absent: true}, Condition{UID: c.uid, Group: c.name}, users)
+		if got := fmt.Sprint(err); got != cmp.Or(c.want, "<nil>") {
+			t.Errorf("%s %d: got %s", c.name, c.uid, got)
 		}
 	}
 }

@@ -127,6 +127,11 @@ func (c *checker) user(u *User) {
 		c.addTo(u, checkText("path", p))
 	}
 	c.shared("user "+u.Name, u)
+	if number := "uid " + strconv.Itoa(u.UID); u.UID != 0 {
+		if other, ok := c.names[number].(*User); !ok || other.Name != u.Name {
+			c.alone(number, u)
+		}
+	}
 }
 
 func (c *checker) secret(s *Secret) {

@@ -113,6 +113,7 @@ func TestParseRefuses(t *testing.T) {
 		"unknown state":         {head + "unit \"a/unit.x\" {\n  name = \"x.service\"\n  enabled = true\n  state = \"restarted\"\n}\n", "not one of running, stopped"},
 		"reference to nothing":  {head + "unit \"a/unit.x\" {\n  name = \"x.service\"\n  enabled = true\n  state = \"running\"\n  restart_on = [\"a/file.x\"]\n}\n", "names a/file.x, which the declaration does not have"},
 		"secret for all":        {head + "secret \"a/secret.x\" {\n  path = \"/srv/s\"\n  mode = \"0644\"\n}\n", "mode 0644 lets others read a secret"},
+		"two with one number":   {head + "user \"a/user.x\" {\n  name = \"x\"\n  uid = 990\n  system = true\n}\nuser \"b/user.x\" {\n  name = \"x\"\n  uid = 990\n  system = true\n}\nuser \"a/user.y\" {\n  name = \"y\"\n  uid = 990\n  system = true\n}\n", "a/user.y: uid 990 is held by a/user.x already"},
 		"two that hold a path":  {head + dir + "secret \"a/secret.x\" {\n  path = \"/srv/x\"\n}\n", "is held by a/directory.x already"},
 		"below a file":          {head + "secret \"a/secret.x\" {\n  path = \"/srv/s\"\n}\n" + strings.Replace(dir, "/srv/x", "/srv/s/x", 1), "lies below /srv/s"},
 		"block in a whole file": {head + "secret \"a/secret.x\" {\n  path = \"/srv/s\"\n}\nblock \"a/block.x\" {\n  path = \"/srv/s\"\n  marker = \"m\"\n  source = \"files/srv/s.block/m\"\n  sha256 = \"" + strings.Repeat("0", 64) + "\"\n}\n", "is held by a/secret.x already"},
