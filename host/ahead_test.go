@@ -136,7 +136,7 @@ func TestCheckKeepsData(t *testing.T) {
 	r := foretold(t, "B", dir, write(t, []bundle.Item{&bundle.File{ID: "b/file.x", Path: "/srv/app", Mode: 0o644}}, nil))
 	want := []string{
 		"removed directory /srv/empty (a/directory.e)", "removed file /srv/app/ours (a/file.z)",
-		"kept directory /srv/app (a/directory.d)", "kept user u-git (a/user.u)", "failed file /srv/app (b/file.x)",
+		"kept directory /srv/app (a/directory.d)", "failed file /srv/app (b/file.x)", "kept user u-git (a/user.u)",
 	}
 	if got := eventLines(r.Events); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

@@ -30,6 +30,8 @@ type run struct {
 	seen    map[machine.Key]machine.Condition
 	touched bool
 	held    []*thing          // withdrawn units that could not be stopped
+	owners  []*thing          // withdrawn users that there is data of
+	made    bool              // everything but units
 	started []*wish           // units, by this run
 	enabled map[string]string // units for which that was changed ahead, and how
 	// together are packages that went with another one, and whether they came.
@@ -266,6 +268,9 @@ func (r *run) makeThings(ctx context.Context) error {
 		if err != nil {
 			r.fail(w, Failed, err.Error())
 		}
+	}
+	if err := r.withdrawOwners(ctx); err != nil {
+		return err
 	}
 	return r.orderBlocks(ctx)
 }

@@ -516,3 +516,17 @@ func TestOlderIsRefusedUnderTheLock(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// HST-4: a home that becomes somebody else's in the same run keeps no user.
+func TestUserOfAHomeThatChangesHands(t *testing.T) {
+	if !machine.CanChown() {
+		t.Skip("only root can give directories away")
+	}
+	h := onTree(t, newTree(t))
+	user := &bundle.User{ID: "a/user.u-git", Name: "u-git", System: true, Home: "/srv/home"}
+	his, theirs := &bundle.Directory{ID: "a/directory.d", Path: "/srv/home", Mode: 0o755, Owner: "u-git"}, &bundle.Directory{ID: "a/directory.d", Path: "/srv/home", Mode: 0o755}
+	apply(t, h, write(t, []bundle.Item{user, his}, nil))
+	if r := apply(t, h, write(t, []bundle.Item{theirs}, nil)); !strings.Contains(lines(r), "removed user u-git") {
+		t.Errorf("it does\n%s", lines(r))
+	}
+}

@@ -21,22 +21,33 @@ func (r *run) withdraw(ctx context.Context) error {
 	slices.SortStableFunc(back, func(a, b *thing) int { return rank(a) - rank(b) })
 	for _, t := range back {
 		do := r.giveBack
-		if comesLast(t) {
+		switch {
+		case comesLast(t):
 			do = r.unlinkUnit
+		case t.Kind == machine.User:
+			do = r.giveBackUser
 		}
-		err := do(ctx, t)
-		if err := stopped(ctx, err); err != nil {
+		if err := r.giveBackOr(ctx, t, do); err != nil {
 			return err
-		}
-		if err != nil {
-			t.Failed = err.Error()
-			r.say(Failed, t.Key, t.ID, t.Failed)
-			if t.Kind == machine.Unit {
-				r.held = append(r.held, t)
-			}
 		}
 	}
 	return r.note()
+}
+
+// giveBackOr notes where a thing could not be given back. Its error ends the run.
+func (r *run) giveBackOr(ctx context.Context, t *thing, do func(context.Context, *thing) error) error {
+	err := do(ctx, t)
+	if err := stopped(ctx, err); err != nil {
+		return err
+	}
+	if err != nil {
+		t.Failed = err.Error()
+		r.say(Failed, t.Key, t.ID, t.Failed)
+		if t.Kind == machine.Unit {
+			r.held = append(r.held, t)
+		}
+	}
+	return nil
 }
 
 // holds is the unit that has to be stopped before a thing is taken away, and could not
@@ -57,12 +68,58 @@ func comesLast(t *thing) bool {
 	return t.Kind == machine.Unit && t.Found != nil && (t.Found.Running || t.Found.Enabled)
 }
 
-// rank puts units before everything else: they use it.
+// rank puts units before everything else, because they use it, and users behind it,
+// because it is theirs.
 func rank(t *thing) int {
-	if t.Kind == machine.Unit {
+	switch t.Kind {
+	case machine.Unit:
 		return 0
+	case machine.User:
+		return 2
 	}
 	return 1
+}
+
+// withdrawOwners gives back the users that could not be before, for the data that was
+// theirs: some of it may have become somebody else's by now.
+func (r *run) withdrawOwners(ctx context.Context) error {
+	if r.made = true; len(r.owners) == 0 {
+		return nil
+	}
+	for _, t := range r.owners {
+		if err := r.giveBackOr(ctx, t, r.giveBackUser); err != nil {
+			return err
+		}
+	}
+	return r.note()
+}
+
+// giveBackUser is giveBack of a user, who stays as long as there is data of his. Where
+// there is, it is asked once more when everything is made.
+func (r *run) giveBackUser(ctx context.Context, t *thing) error {
+	if t.Found == nil || !t.Found.Absent || r.holds(t) != nil {
+		return r.giveBack(ctx, t)
+	}
+	is, err := r.look(ctx, t.Key)
+	if err != nil {
+		return err
+	}
+	if is.Absent {
+		return r.giveBack(ctx, t)
+	}
+	data, err := r.dataOf(is, t.Data)
+	switch {
+	case err != nil:
+		return err
+	case data == "":
+		return r.giveBack(ctx, t)
+	case !r.made:
+		r.owners = append(r.owners, t)
+	default:
+		r.stay(t, "data on this machine belongs to it, in "+data)
+		t.Data = data
+	}
+	return nil
 }
 
 // giveBack brings a thing into the condition in which it was found.
@@ -79,17 +136,6 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 	is, err := r.look(ctx, t.Key)
 	if err != nil {
 		return err
-	}
-	if t.Kind == machine.User && t.Found.Absent && !is.Absent {
-		data, err := r.dataOf(is, t.Data)
-		if err != nil {
-			return err
-		}
-		if data != "" {
-			r.stay(t, "data on this machine belongs to it, in "+data)
-			t.Data = data
-			return nil
-		}
 	}
 	left := leftUser(t, is)
 	if is.Meets(t.Kind, *t.Found) && !left {
