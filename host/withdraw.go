@@ -34,7 +34,8 @@ func (r *run) withdraw(ctx context.Context) error {
 	return r.note()
 }
 
-// giveBackOr notes where a thing could not be given back. Its error ends the run.
+// giveBackOr gives a thing back by do, and notes where that has failed. An error of its
+// own ends the run.
 func (r *run) giveBackOr(ctx context.Context, t *thing, do func(context.Context, *thing) error) error {
 	err := do(ctx, t)
 	if err := stopped(ctx, err); err != nil {
