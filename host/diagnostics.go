@@ -70,6 +70,11 @@ func incomplete(ids []string) error {
 	return fmt.Errorf("the bundle is not complete: these secrets were not made yet: %s; run `meshc lock` and build again", strings.Join(ids, ", "))
 }
 
+// otherKey follows the secrets that are sealed to another key than this machine's.
+func otherKey(node string) error {
+	return fmt.Errorf("if this machine's key is new, put what `mesh-host init %[1]s` prints into mesh.cue, run `meshc lock --new-recipient %[1]s`, and build again; if it was replaced by mistake, put %[2]s back", node, identityFile)
+}
+
 func otherMesh(is, was string) error {
 	return fmt.Errorf("the bundle is of mesh %q, and this machine was applied one of mesh %q, all of which would be taken away; --other-mesh takes it all the same", is, was)
 }

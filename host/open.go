@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
@@ -160,9 +161,17 @@ func (o *Opened) openSecrets(h *Host) error {
 	}
 	if len(errs) > 0 {
 		o.Close()
+		if slices.ContainsFunc(errs, isOtherKey) {
+			errs = append(errs, otherKey(o.Node))
+		}
 		return errors.Join(errs...)
 	}
 	return nil
+}
+
+func isOtherKey(err error) bool {
+	open := (*seal.OpenError)(nil)
+	return errors.As(err, &open) && open.Fault == seal.OtherKey
 }
 
 // purpose is what the blob of a secret has to say that it is for (SEC-5).
