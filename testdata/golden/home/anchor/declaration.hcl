@@ -187,7 +187,7 @@ file "postgres/file.hardening" {
 file "postgres/file.hba" {
   path   = "/etc/postgresql/17/main/pg_hba.conf"
   source = "files/etc/postgresql/17/main/pg_hba.conf"
-  sha256 = "7734d41944052a09c90d84d8ef5cd9612a142662a068f8ce54c7e2f87af53791"
+  sha256 = "20bab4746b0c08904647a040bdd87585f4f79d1e2cfa74ac77610cd6a3d5eb3c"
   owner  = "postgres"
   mode   = "0640"
 }
@@ -371,7 +371,7 @@ file "reverse-proxy/file.certificates" {
 file "reverse-proxy/file.config" {
   path     = "/etc/nginx/nginx.conf"
   source   = "files/etc/nginx/nginx.conf"
-  sha256   = "8f33a76daad1e39faa407c93289e7af2bd1d4a874bbe9cb02b3ccd32f15621cc"
+  sha256   = "95d8dc754ae23b74b19f46816cbb08297f98d27ca9ac5052aa4c32ebe0b87905"
   mode     = "0644"
   validate = ["nginx", "-t", "-q", "-c", "%"]
 }
