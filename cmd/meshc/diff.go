@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/history"
+	"meshc.dev/compiler/load"
 	"meshc.dev/render/build"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/diff"
@@ -22,8 +24,8 @@ import (
 var diffFormats = []string{"text", "markdown", "json", "html"}
 
 func diffCommand(g *globals) *cobra.Command {
-	var against, format, built string
-	var exitCode bool
+	var against, format, built, node string
+	var exitCode, stat bool
 	c := &cobra.Command{
 		Use:   "diff [REV]",
 		Short: "what a change does to every node",
@@ -37,6 +39,8 @@ Without a revision the folder is compared with the last commit; with one, with t
   meshc diff
   meshc diff --format markdown origin/main
   meshc diff --format html HEAD~1 > change.html
+  meshc diff --stat
+  meshc diff --node anchor
   meshc diff my-branch --against main --exit-code`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -45,6 +49,9 @@ Without a revision the folder is compared with the last commit; with one, with t
 			}
 			if !slices.Contains(diffFormats, format) {
 				return usageError{fmt.Errorf("unknown format %q; there are %v", format, diffFormats)}
+			}
+			if stat && format != "text" {
+				return usageError{fmt.Errorf("--stat is text; it goes with no other format")}
 			}
 			g.format = "text" // of diagnostics
 			rev := ""
@@ -61,6 +68,17 @@ Without a revision the folder is compared with the last commit; with one, with t
 					return err
 				}
 			}
+			if node != "" {
+				if from.side.Plan.Node(addr.Node(node)) == nil {
+					if _, err := g.node(to.outcome, node); err != nil {
+						return err
+					}
+				}
+				d = d.On(node)
+			}
+			if stat {
+				format = "stat"
+			}
 			if err := g.printDiff(d, to, format); err != nil {
 				return err
 			}
@@ -73,6 +91,8 @@ Without a revision the folder is compared with the last commit; with one, with t
 	c.Flags().StringVar(&against, "against", "", "compare REV with this `revision` instead of the folder")
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, markdown, json or html")
 	c.Flags().StringVar(&built, "built", "", "a `folder` of bundles that were built from the first state: what differs from them only because this meshc is another is shown as such")
+	c.Flags().StringVar(&node, "node", "", "only what becomes other on this `node`")
+	c.Flags().BoolVar(&stat, "stat", false, "one line a node: the gravest, and how many of what")
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "end with 3 where anything changes")
 	return c
 }
@@ -135,7 +155,28 @@ func (g *globals) side(fsys fs.FS, name string, cache *evaluate.Cache) (*compare
 		fmt.Fprintf(g.stderr, "%s does not hold:\n\n", name)
 		return nil, g.say(ds, o)
 	}
-	return &compared{diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock}, o}, nil
+	side := diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock}
+	for _, r := range o.Source.Mesh.Recovery {
+		side.Recovery = append(side.Recovery, r.Value)
+	}
+	side.Moved = moved(o.Source.Mesh.Moved)
+	return &compared{side, o}, nil
+}
+
+// moved are the renames that a mesh declares; what names nothing was refused.
+func moved(m load.Moved) diff.Moved {
+	out := diff.Moved{Nodes: map[addr.Node]addr.Node{}, Instances: map[addr.Instance]addr.Instance{}}
+	for old, now := range m.Nodes {
+		out.Nodes[addr.Node(old)] = addr.Node(now.Value)
+	}
+	for old, now := range m.Instances {
+		a, err := addr.ParseInstance(old)
+		b, err2 := addr.ParseInstance(now.Value)
+		if err == nil && err2 == nil {
+			out.Instances[a] = b
+		}
+	}
+	return out
 }
 
 func (g *globals) printDiff(d *diff.Diff, to *compared, format string) error {
@@ -144,6 +185,8 @@ func (g *globals) printDiff(d *diff.Diff, to *compared, format string) error {
 		return diff.Markdown(g.stdout, d)
 	case "json":
 		return g.printJSON(d)
+	case "stat":
+		return diff.Stat(g.stdout, d, g.colour(g.outTerminal))
 	case "html":
 		return g.printReport(report.Input{Plan: to.side.Plan, Bundles: to.side.Bundles, Diff: d})
 	}

@@ -128,7 +128,7 @@ func (b *builder) instance(i *exchange.Instance) {
 	b.opens(i, p, res.Rules)
 	slices.SortStableFunc(p.Resources, compareResources)
 	for _, t := range i.Taken {
-		take := plan.Take{Instance: i.Addr.Name, Label: t.Answer.Label, Provision: t.Answer.Provision, As: t.As, Licence: t.Answer.Licence, Optional: i.Told.Requirement(t.Answer.Label).Optional}
+		take := plan.Take{Instance: i.Addr.Name, Label: t.Answer.Label, Provision: t.Answer.Provision, As: t.As, Licence: t.Answer.Licence, Optional: i.Told.Requirement(t.Answer.Label).Optional, Binding: t.Binding}
 		if t.Answer.Provider != nil {
 			take.Node, take.Provider, take.At = t.Answer.Provider.Addr.Node, t.Answer.Provider.Addr.Name, t.Answer.At
 			take.HostPort = t.Binding.Get("hostport").Text()

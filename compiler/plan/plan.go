@@ -120,6 +120,8 @@ type Take struct {
 	Licence                    string
 	At                         string
 	HostPort                   string
+	// Binding is what the consumer is told; nothing in it is secret.
+	Binding data.Value
 	// Optional says that the instance works without it.
 	Optional bool
 }

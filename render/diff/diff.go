@@ -24,6 +24,16 @@ type Side struct {
 	Plan    *plan.Plan
 	Bundles []*bundle.Bundle // in the plan's order
 	Lock    *lock.Lock       // as it would be written
+	// Recovery are the keys that can open every secret.
+	Recovery []string
+	// Moved are the renames that this state declares.
+	Moved Moved
+}
+
+// Moved is what has a new name, by the old one.
+type Moved struct {
+	Nodes     map[addr.Node]addr.Node
+	Instances map[addr.Instance]addr.Instance
 }
 
 // Impact is how much a change matters, the least first (REV-5).
@@ -35,11 +45,13 @@ const (
 	Reload
 	Restart
 	Credential
-	Moves       // a unit with data moves, or goes
-	Unreachable // a node, or what it gives, cannot be reached as before
+	Exposed     // to the world
+	Moves       // data stays behind, moves, or is another's
+	Unreachable // a node cannot be reached as before
+	Access      // somebody or something gets, or loses, power over a machine
 )
 
-var impactNames = [...]string{"nothing restarts", "reload", "restart", "credential", "data-bearing unit moves", "node unreachable"}
+var impactNames = [...]string{"nothing restarts", "reload", "restart", "credential", "exposed to the world", "data left behind or moved", "node unreachable", "access"}
 
 func (i Impact) String() string { return impactNames[i] }
 
@@ -51,6 +63,9 @@ type Kind string
 
 // The kinds of change.
 const (
+	OfRecovery Kind = "recovery"
+	OfAccess   Kind = "access"
+	OfData     Kind = "data"
 	OfNode     Kind = "node"
 	OfInstance Kind = "instance"
 	OfUnit     Kind = "unit"
@@ -64,7 +79,7 @@ const (
 )
 
 // kindOrder is the order within one impact.
-var kindOrder = []Kind{OfNode, OfInstance, OfUnit, OfWay, OfSecret, OfPort, OfAddress, OfAnswer, OfFile, OfResource}
+var kindOrder = []Kind{OfRecovery, OfAccess, OfData, OfNode, OfWay, OfInstance, OfUnit, OfSecret, OfPort, OfAddress, OfAnswer, OfFile, OfResource}
 
 // Change is one thing that becomes other, on one node or on several alike.
 type Change struct {
@@ -75,6 +90,10 @@ type Change struct {
 	Because []string `json:"because,omitempty"` // resources, lines, whoever is told
 	Detail  string   `json:"detail,omitempty"`  // a unified diff
 	At      string   `json:"at,omitempty"`      // in a module: file:line
+	// Reason is the way in which a change of access gives it: "sudoers", "authorized keys".
+	Reason string `json:"reason,omitempty"`
+	// Computed is true for a file that the compiler works out from all nodes.
+	Computed bool `json:"-"`
 	// Compiler is true for what becomes other only because the compiler did (REV-4).
 	Compiler bool `json:"compiler,omitempty"`
 }
@@ -116,8 +135,16 @@ func (d *Diff) IsEmpty() bool { return len(d.Changes) == 0 }
 // Compare says what turns one state into the other.
 func Compare(from, to Side) *Diff {
 	c := &comparison{from: from, to: to, groups: map[string]*Change{}}
-	for _, name := range nodeNames(from.Plan, to.Plan) {
-		c.node(name)
+	c.had, c.has = keysOf(from.Bundles), keysOf(to.Bundles)
+	c.names = renames(from.Plan, to.Plan, to.Moved)
+	c.recovery()
+	for _, n := range to.Plan.Nodes {
+		c.node(n.Name, from.Plan.Node(c.names.before(n.Name)), n)
+	}
+	for _, n := range from.Plan.Nodes {
+		if to.Plan.Node(c.names.node(n.Name)) == nil {
+			c.node(n.Name, n, nil)
+		}
 	}
 	c.secrets()
 	return c.diff()
@@ -125,19 +152,26 @@ func Compare(from, to Side) *Diff {
 
 type comparison struct {
 	from, to Side
+	names    names
 	groups   map[string]*Change
+	// had and has are the secrets that either state places.
+	had, has map[string]bool
+	// added counts what was said, so that silence about a difference is noticed.
+	added int
 }
 
 // add notes a change on a node; one that is the same elsewhere is said once (REV-3).
 func (c *comparison) add(node addr.Node, x Change) {
-	key := strings.Join([]string{string(x.Kind), x.What, strings.Join(x.Because, "\n"), changedLines(x.Detail)}, "\x00")
+	c.added++
+	key := strings.Join([]string{string(x.Kind), x.Reason, x.What, strings.Join(x.Because, "\n"), changedLines(x.Detail)}, "\x00")
 	g := c.groups[key]
 	if g == nil {
+		x.Nodes = nil
 		g = &x
 		c.groups[key] = g
 	}
 	g.Impact = max(g.Impact, x.Impact)
-	if !slices.Contains(g.Nodes[max(0, len(g.Nodes)-1):], string(node)) {
+	if node != "" && !slices.Contains(g.Nodes, string(node)) {
 		g.Nodes = append(g.Nodes, string(node))
 	}
 }
@@ -176,19 +210,9 @@ func sortChanges(cs []Change) {
 		return cmp.Or(
 			cmp.Compare(b.Impact, a.Impact), cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
 			cmp.Compare(a.What, b.What), cmp.Compare(strings.Join(a.Nodes, " "), strings.Join(b.Nodes, " ")), cmp.Compare(a.Detail, b.Detail),
+			cmp.Compare(strings.Join(a.Because, "\n"), strings.Join(b.Because, "\n")), cmp.Compare(a.At, b.At),
 		)
 	})
-}
-
-func nodeNames(ps ...*plan.Plan) []addr.Node {
-	var out []addr.Node
-	for _, p := range ps {
-		for _, n := range p.Nodes {
-			out = append(out, n.Name)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func (s Side) bundle(name addr.Node) *bundle.Bundle {

@@ -3,6 +3,8 @@ package diff
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -27,36 +29,46 @@ func markdown(d *Diff) string {
 		fmt.Fprintf(&b, "**Nothing changes** on any machine (`%s` → `%s`).\n", d.From, d.To)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "**%s** on %s (`%s` → `%s`)\n", d.Impact, plural(len(d.Nodes), "node"), d.From, d.To)
+	fmt.Fprintf(&b, "**%s** (`%s` → `%s`)\n", escape(d.sentence()), d.From, d.To)
 	if d.Compiler != "" {
 		fmt.Fprintf(&b, "\nSome of it only because of another meshc: %s\n", d.Compiler)
 	}
-	// First a line for every change, as far as they fit; then the details of as many
-	// as there is room for.
+	// First a line for every change, as far as they fit, and those of access always; then the
+	// details of as many as there is room for.
 	const reserve = 400 // for what is said of what is left out
+	changes := folded(d.Changes)
 	impact, listed := Impact(-1), 0
-	for _, c := range d.Changes {
+	grave := 0
+	for _, c := range changes {
+		if c.Impact == Access {
+			grave += len(c.bullet())
+		}
+	}
+	if grave > MaxComment/2 {
+		b.WriteString(byReason(changes))
+		for listed < len(changes) && changes[listed].Impact == Access {
+			listed++
+		}
+	}
+	left := 0
+	for _, c := range changes[listed:] {
 		line := ""
 		if c.Impact != impact {
 			line = fmt.Sprintf("\n### %s\n\n", c.Impact)
 		}
-		line += "- " + escape(c.title()) + " " + escape(onNodes(c.Nodes, 6))
-		if len(c.Because) > 0 {
-			line += ": " + escape(short(c.Because, 4))
-		}
-		line += "\n"
+		line += c.bullet()
 		if b.Len()+len(line) > MaxComment*2/3 {
-			break
+			left++
+			continue
 		}
 		b.WriteString(line)
 		impact = c.Impact
-		listed++
 	}
-	if listed < len(d.Changes) {
-		fmt.Fprintf(&b, "\n%s left out here; `meshc diff` shows all.\n", plural(len(d.Changes)-listed, "more change"))
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%s left out here; `meshc diff` shows all.\n", plural(left, "more change"))
 	}
 	hidden := 0
-	for _, c := range d.Changes {
+	for _, c := range changes {
 		if c.Detail == "" {
 			continue
 		}
@@ -80,6 +92,74 @@ func markdown(d *Diff) string {
 		fmt.Fprintf(&b, "\nThe contents of %s left out here; `meshc diff` shows them.\n", plural(hidden, "more file"))
 	}
 	return b.String()
+}
+
+// bullet is a change's line. Of access every reason is named.
+func (c Change) bullet() string {
+	line := "- " + escape(strings.TrimSpace(clipped(c.title())+" "+onNodes(c.Nodes, 6)))
+	if most := 4; len(c.Because) > 0 {
+		if c.Impact == Access {
+			most = 8
+		}
+		var because []string
+		for _, b := range c.Because {
+			because = append(because, clipped(b))
+		}
+		line += ": " + escape(short(because, most))
+	}
+	return line + "\n"
+}
+
+// clipped is a text of which no attacker makes a page.
+func clipped(s string) string {
+	const most = 300
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// byReason is what there is of access where there is so much of it that its lines do not fit: a
+// line for each way of giving it, with how often and where, so that no way is missing.
+func byReason(changes []Change) string {
+	titles, nodes := map[string][]string{}, map[string][]string{}
+	for _, c := range changes {
+		if c.Impact == Access {
+			titles[c.Reason], nodes[c.Reason] = append(titles[c.Reason], clipped(c.title())), append(nodes[c.Reason], c.Nodes...)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### %s\n\n", Access)
+	for _, reason := range slices.Sorted(maps.Keys(titles)) {
+		slices.Sort(nodes[reason])
+		on := onNodes(slices.Compact(nodes[reason]), 6)
+		fmt.Fprintf(&b, "- %s: %s %s: %s\n", escape(reason), plural(len(titles[reason]), "change"), escape(on), escape(short(titles[reason], 6)))
+	}
+	return b.String()
+}
+
+// sentence is the headline, for somebody who knows what the machines are for and not how they are
+// made.
+func (d *Diff) sentence() string {
+	n := d.gravest()
+	on := plural(n, "machine")
+	out := map[Impact]string{
+		Nothing:     "Files change on " + on + ", and no service is interrupted",
+		Reload:      "Services on " + on + " take over new settings without interruption",
+		Restart:     "Services on " + on + " restart, and are away for a moment",
+		Credential:  "Passwords or keys change on " + on,
+		Exposed:     "Something on " + on + " becomes reachable from the whole internet",
+		Moves:       "Data on " + on + " stays behind or is moved: without work by hand it is missing afterwards",
+		Unreachable: on + " can no longer be reached as before",
+		Access:      "Who or what has power over " + on + " changes",
+	}[d.Impact]
+	if n == 0 {
+		out = "Who can open the secrets of the whole mesh changes"
+	}
+	if all := len(d.Nodes); all > n {
+		out += "; " + fmt.Sprintf("%d machines change in all", all)
+	}
+	return out
 }
 
 func short(items []string, most int) string {

@@ -7,18 +7,31 @@ import (
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/plan"
-	"meshc.dev/render/firewall"
 )
 
-func (c *comparison) node(name addr.Node) {
-	before, after := c.from.Plan.Node(name), c.to.Plan.Node(name)
-	switch {
-	case before == nil:
-		c.add(name, Change{Impact: Nothing, Kind: OfNode, What: "new node", Because: running(after)})
+// node compares a node with itself; one of the two is nil where it comes or goes.
+func (c *comparison) node(name addr.Node, before, after *plan.Node) {
+	if after == nil {
+		x := Change{Impact: Unreachable, Kind: OfNode, What: "node is gone; what it ran stays on the machine until it is taken down", Because: running(before)}
+		x.Because = append(x.Because, c.sameMachine(before)...)
+		c.add(name, x)
+		for _, i := range before.Instances {
+			c.left(name, i)
+		}
 		return
-	case after == nil:
-		c.add(name, Change{Impact: Unreachable, Kind: OfNode, What: "node is gone; what it ran stays on the machine until it is taken down", Because: running(before)})
-		return
+	}
+	if before == nil {
+		c.add(name, Change{Kind: OfNode, What: "new node", Because: running(after)})
+		before = &plan.Node{Name: name, Managed: after.Managed, Address: after.Address, Endpoint: after.Endpoint, WireGuard: after.WireGuard, Recipient: after.Recipient, Site: after.Site, Runtime: after.Runtime}
+	} else if before.Name != name {
+		c.add(name, Change{Kind: OfNode, What: fmt.Sprintf("node %s is called %s", before.Name, name)})
+	}
+	if before.Managed != after.Managed {
+		what := "no bundle is applied to it any more: it is unmanaged"
+		if after.Managed {
+			what = "bundles are applied to it from now on: it is managed"
+		}
+		c.add(name, Change{Kind: OfNode, What: what})
 	}
 	c.instances(name, before, after)
 	c.items(name, before, after)
@@ -26,6 +39,21 @@ func (c *comparison) node(name addr.Node) {
 	c.identity(name, before, after)
 	c.answers(name, before, after)
 	c.ways(name, before, after)
+}
+
+// sameMachine proposes the line that makes a node that goes and one that comes one machine, where
+// they have the same keys (T25: nobody copies a machine's key to another).
+func (c *comparison) sameMachine(gone *plan.Node) []string {
+	for _, n := range c.to.Plan.Nodes {
+		if c.from.Plan.Node(n.Name) != nil {
+			continue
+		}
+		same := n.Recipient != "" && n.Recipient == gone.Recipient || n.WireGuard != "" && n.WireGuard == gone.WireGuard
+		if same {
+			return []string{fmt.Sprintf("%s has its key, so it seems to be renamed: with  moved: nodes: %q: %q  it keeps its address, ports, logins and credentials", n.Name, gone.Name, n.Name)}
+		}
+	}
+	return nil
 }
 
 func running(n *plan.Node) []string {
@@ -38,33 +66,68 @@ func running(n *plan.Node) []string {
 
 // instances that come and go; one that has data and turns up elsewhere moves.
 func (c *comparison) instances(name addr.Node, before, after *plan.Node) {
-	for _, i := range after.Instances {
-		was := instance(before, i.Name)
-		switch {
-		case was == nil:
-			c.add(name, Change{Impact: Nothing, Kind: OfInstance, What: i.Name + " is new (" + i.Module + ")", Because: i.Because})
-		case was.Module != i.Module:
-			c.add(name, Change{Impact: Moves, Kind: OfInstance, What: fmt.Sprintf("%s is module %s instead of %s", i.Name, i.Module, was.Module)})
-		}
-	}
-	for _, i := range before.Instances {
-		if instance(after, i.Name) != nil {
+	kept := map[string]bool{}
+	for _, was := range before.Instances {
+		now := c.names.instance(addr.Instance{Name: was.Name, Node: before.Name})
+		i := instance(after, now.Name)
+		if now.Node != name || i == nil {
+			c.add(name, Change{Kind: OfInstance, What: was.Name + " is gone (" + was.Module + ")"})
+			c.left(name, was)
 			continue
 		}
-		x := Change{Impact: Restart, Kind: OfInstance, What: i.Name + " is gone (" + i.Module + ")"}
-		if data := dataOf(i); len(data) > 0 {
-			x.Impact = Moves
-			for _, p := range data {
-				x.Because = append(x.Because, "its data stays in "+p)
-			}
-			for _, n := range c.to.Plan.Nodes {
-				if o := instance(n, i.Name); o != nil && o.Module == i.Module && instance(c.from.Plan.Node(n.Name), i.Name) == nil {
-					x.What = fmt.Sprintf("%s moves to %s, and its data does not", i.Name, n.Name)
-				}
-			}
+		kept[i.Name] = true
+		if was.Name != i.Name {
+			c.add(name, Change{Kind: OfInstance, What: fmt.Sprintf("%s is called %s", was.Name, i.Name)})
 		}
-		c.add(name, x)
+		if was.Module != i.Module {
+			c.add(name, Change{Impact: Moves, Kind: OfInstance, What: fmt.Sprintf("%s is module %s instead of %s", i.Name, i.Module, was.Module)})
+		}
+		c.data(name, was, i)
 	}
+	for _, i := range after.Instances {
+		if !kept[i.Name] {
+			c.add(name, Change{Kind: OfInstance, What: i.Name + " is new (" + i.Module + ")", Because: i.Because})
+		}
+	}
+}
+
+// left says of an instance that goes where its data stays.
+func (c *comparison) left(name addr.Node, i *plan.Instance) {
+	data := dataOf(i)
+	if len(data) == 0 {
+		return
+	}
+	x := Change{Impact: Moves, Kind: OfData, What: fmt.Sprintf("data of %s stays behind", i.Name)}
+	for _, p := range data {
+		x.Because = append(x.Because, "its data stays in "+p)
+	}
+	for _, n := range c.to.Plan.Nodes {
+		old := c.names.before(n.Name)
+		if o := instance(n, i.Name); o != nil && o.Module == i.Module && instance(c.from.Plan.Node(old), i.Name) == nil {
+			x.What = fmt.Sprintf("%s moves to %s, and its data does not", i.Name, n.Name)
+		}
+	}
+	c.add(name, x)
+}
+
+// data says of an instance that stays whether what it keeps is another, empty place.
+func (c *comparison) data(name addr.Node, was, is *plan.Instance) {
+	a, b := dataOf(was), dataOf(is)
+	x := Change{Impact: Moves, Kind: OfData, What: "data of " + is.Name + " stays behind"}
+	for _, p := range a {
+		if !slices.Contains(b, p) {
+			x.Because = append(x.Because, "its data stays in "+p)
+		}
+	}
+	if len(x.Because) == 0 {
+		return
+	}
+	for _, p := range b {
+		if !slices.Contains(a, p) {
+			x.Because = append(x.Because, "it begins anew in "+p)
+		}
+	}
+	c.add(name, x)
 }
 
 func instance(n *plan.Node, name string) *plan.Instance {
@@ -111,7 +174,7 @@ func dataOf(i *plan.Instance) []string {
 // ports that moved, with everyone who is told.
 func (c *comparison) ports(name addr.Node, before, after *plan.Node) {
 	for _, i := range after.Instances {
-		was := instance(before, i.Name)
+		was := c.was(before, i.Name, name)
 		if was == nil {
 			continue
 		}
@@ -120,7 +183,7 @@ func (c *comparison) ports(name addr.Node, before, after *plan.Node) {
 				if o.Name != l.Name || o.Port == l.Port && o.Protocol == l.Protocol && o.Address == l.Address {
 					continue
 				}
-				x := Change{Impact: Restart, Kind: OfPort, What: fmt.Sprintf("%s/%s listens on %s instead of %s", i.Name, l.Name, socket(l), socket(o))}
+				x := Change{Kind: OfPort, What: fmt.Sprintf("%s/%s listens on %s instead of %s", i.Name, l.Name, socket(l), socket(o))}
 				for _, g := range after.Gives {
 					if g.Provider == i.Name {
 						x.Because = append(x.Because, fmt.Sprintf("%s@%s is told", g.Instance, g.Node))
@@ -137,6 +200,16 @@ func (c *comparison) ports(name addr.Node, before, after *plan.Node) {
 			}
 		}
 	}
+}
+
+// was is the instance that has a name now, as it was.
+func (c *comparison) was(before *plan.Node, now string, node addr.Node) *plan.Instance {
+	for _, i := range before.Instances {
+		if c.names.instance(addr.Instance{Name: i.Name, Node: before.Name}) == (addr.Instance{Name: now, Node: node}) {
+			return i
+		}
+	}
+	return nil
 }
 
 func socket(l plan.Listen) string {
@@ -164,6 +237,7 @@ func (c *comparison) identity(name addr.Node, before, after *plan.Node) {
 	moved("its endpoint", before.Endpoint, after.Endpoint, Unreachable)
 	moved("its WireGuard key", before.WireGuard, after.WireGuard, Unreachable)
 	moved("its recipient", before.Recipient, after.Recipient, Credential)
+	moved("its runtime", before.Runtime, after.Runtime, Nothing)
 	moved("its site", before.Site, after.Site, Nothing)
 	networks := func(n *plan.Node) []string {
 		var out []string
@@ -191,75 +265,4 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
-}
-
-// answers that a requirement gets from somebody else now.
-func (c *comparison) answers(name addr.Node, before, after *plan.Node) {
-	by := func(t plan.Take) string {
-		if t.Licence != "" {
-			return "licence " + t.Licence
-		}
-		return t.Provider + "@" + string(t.Node)
-	}
-	was := map[[2]string]plan.Take{}
-	for _, t := range before.Takes {
-		was[[2]string{t.Instance, t.Label}] = t
-	}
-	for _, t := range after.Takes {
-		o, ok := was[[2]string{t.Instance, t.Label}]
-		delete(was, [2]string{t.Instance, t.Label})
-		what := fmt.Sprintf("%s takes %s from %s", t.Instance, t.Provision, by(t))
-		switch {
-		case !ok:
-			c.add(name, Change{Impact: Nothing, Kind: OfAnswer, What: what})
-		case by(o) != by(t):
-			c.add(name, Change{Impact: Restart, Kind: OfAnswer, What: what + " instead of " + by(o)})
-		}
-	}
-	for _, t := range was {
-		if instance(after, t.Instance) != nil {
-			c.add(name, Change{Impact: Restart, Kind: OfAnswer, What: fmt.Sprintf("%s no longer takes %s from %s", t.Instance, t.Provision, by(t))})
-		}
-	}
-}
-
-// ways in that open and close, from the same data as the firewall's rules.
-func (c *comparison) ways(name addr.Node, before, after *plan.Node) {
-	a, b := ways(before), ways(after)
-	would := ""
-	if !hasFirewall(after) {
-		would = ", were there a firewall"
-	}
-	for _, w := range b {
-		if !slices.Contains(a, w) {
-			c.add(name, Change{Impact: Nothing, Kind: OfWay, What: "becomes reachable: " + w + would})
-		}
-	}
-	for _, w := range a {
-		if !slices.Contains(b, w) {
-			c.add(name, Change{Impact: Restart, Kind: OfWay, What: "becomes unreachable: " + w + would})
-		}
-	}
-	if hasFirewall(before) && !hasFirewall(after) {
-		c.add(name, Change{Impact: Nothing, Kind: OfWay, What: "becomes reachable: everything that listens, since the firewall is gone"})
-	}
-}
-
-func ways(n *plan.Node) []string {
-	var out []string
-	for _, w := range firewall.Ways(n) {
-		out = append(out, w.String())
-	}
-	return out
-}
-
-func hasFirewall(n *plan.Node) bool {
-	for _, i := range n.Instances {
-		for _, r := range i.Resources {
-			if r.Computed != nil && r.Computed.Kind == "firewall" {
-				return true
-			}
-		}
-	}
-	return false
 }
