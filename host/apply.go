@@ -26,6 +26,8 @@ type run struct {
 	withdrawn []*thing // in the order in which they were applied
 	report    Report
 	failed    map[bundle.ID]bool
+	// unreachable are folders that nobody declared and that cannot be gone into.
+	unreachable map[string]error
 	// seen is how things were before anything was touched.
 	seen    map[machine.Key]machine.Condition
 	touched bool
@@ -55,8 +57,8 @@ func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, 
 	if err != nil {
 		return Report{}, err
 	}
-	// The order: look at everything, so that what cannot be is refused before
-	// anything is changed. Take away what is not declared any more, since paths,
+	// The order: look at everything, so that what contradicts itself on this machine is
+	// refused before anything is changed. Take away what is not declared any more, since paths,
 	// ports and names may change hands. Then everything in the declaration's order,
 	// units last, so that systemd reads its files once.
 	for _, do := range []func(context.Context) error{
@@ -145,7 +147,7 @@ func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
 	}
 	r := &run{
 		host: h, opened: o, state: st, tell: tell, wishes: wishes(o.Declaration),
-		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, enabled: map[string]string{}, together: map[machine.Key]Verb{}, seen: map[machine.Key]machine.Condition{},
+		byID: map[bundle.ID]*wish{}, failed: map[bundle.ID]bool{}, unreachable: map[string]error{}, enabled: map[string]string{}, together: map[machine.Key]Verb{}, seen: map[machine.Key]machine.Condition{},
 		report: Report{
 			Mesh: o.Mesh, Node: o.Node, Bundle: o.Digest().String(), Commit: o.Provenance.Commit,
 			Serial: o.Provenance.Serial, Signer: o.Signer, Events: []Event{},
@@ -191,30 +193,40 @@ func (r *run) fail(w *wish, verb Verb, why string) {
 	r.say(verb, w.key, w.id(), why)
 }
 
-// preflight looks at everything that the bundle will touch.
+// preflight looks at everything that the bundle will touch. What cannot be looked at,
+// such as what somebody has put in a folder of his own, is that thing's fault alone: it
+// fails when its turn comes, and the rest goes on.
 func (r *run) preflight(ctx context.Context) error {
-	var errs []error
 	for _, w := range r.wishes {
 		if w.key.Kind == machine.Unit {
 			continue // they are asked for all at once, later
 		}
-		if is, err := r.look(ctx, w.key); err != nil && !r.changesHands(w.key.Name) {
-			errs = append(errs, err)
-		} else if w.item == nil && w.thing == nil && err == nil && !is.Absent {
+		is, err := r.look(ctx, w.key)
+		if err := stopped(ctx, err); err != nil {
+			return err
+		}
+		switch {
+		case w.item != nil:
+		case err != nil && !r.changesHands(w.key.Name):
+			r.unreachable[w.key.Name] = err
+			w.key = machine.Key{}
+		case err == nil && w.thing == nil && !is.Absent:
 			w.key = machine.Key{} // an implied directory that is there, and not ours
 		}
 	}
 	r.wishes = slices.DeleteFunc(r.wishes, func(w *wish) bool { return w.key == machine.Key{} })
-	errs = append(errs, r.samePlaces()...)
-	for _, t := range r.withdrawn {
-		if t.Kind == machine.Unit {
-			continue
-		}
-		if _, err := r.look(ctx, t.Key); err != nil {
-			errs = append(errs, err)
+	return errors.Join(r.samePlaces()...)
+}
+
+// cannotReach is why nothing can be made at a place: a folder above it is none that is
+// gone into. It is nil where there is no such reason.
+func (r *run) cannotReach(k machine.Key) error {
+	for _, dir := range parents(k) {
+		if err := r.unreachable[dir]; err != nil {
+			return err
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // changesHands says whether a path, or one above it, is held by something that is
@@ -245,6 +257,14 @@ func (r *run) makeThings(ctx context.Context) error {
 		if w.key.Kind == machine.Unit {
 			continue
 		}
+		if err := r.cannotReach(w.key); err != nil {
+			r.fail(w, Failed, err.Error())
+			continue
+		}
+		if blocked := r.blocked(w); blocked != "" {
+			r.fail(w, Skipped, because+string(blocked)+" failed")
+			continue
+		}
 		if w.thing.Found == nil {
 			if err := r.find(ctx, i); err != nil {
 				if err := stopped(ctx, err); err != nil {
@@ -255,10 +275,6 @@ func (r *run) makeThings(ctx context.Context) error {
 			}
 		}
 		if w.thing.Found == nil { // an implied directory that is there, and not ours
-			continue
-		}
-		if blocked := r.blocked(w); blocked != "" {
-			r.fail(w, Skipped, because+string(blocked)+" failed")
 			continue
 		}
 		err := r.makeThing(ctx, w)

@@ -229,7 +229,7 @@ func (b *Blocks) read(p string) ([]byte, Condition, error) {
 	}
 	file, err := io.ReadAll(io.LimitReader(f, maxBlockFile+1))
 	if err == nil && len(file) > maxBlockFile {
-		err = at.err("read", fmt.Errorf("it has more than %d bytes", maxBlockFile))
+		err = at.err("read", tooLong(maxBlockFile))
 	}
 	return file, Condition{Mode: st.Mode & 0o7777, UID: int(st.Uid), GID: int(st.Gid)}, err
 }

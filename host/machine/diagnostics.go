@@ -29,6 +29,10 @@ func inTheWay(key Key, mode uint32) error {
 	return fmt.Errorf("%s is in the way at %s", what, key.Name)
 }
 
+func tooLong(limit int) error {
+	return fmt.Errorf("it has more than %d bytes", limit)
+}
+
 func validatorMissing(name string) error {
 	return fmt.Errorf("the command that has to accept the new content, %s, is not there", name)
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,8 +25,12 @@ type Files struct {
 	isTree bool
 }
 
+// maxLook bounds a file that is looked at: a bundle has none nearly as large, and whoever
+// owns a folder could keep a run busy for ever with one.
+const maxLook = 64 << 20
+
 // Look says what is in the file's place.
-func (b *Files) Look(_ context.Context, key Key) (Condition, error) {
+func (b *Files) Look(ctx context.Context, key Key) (Condition, error) {
 	at, err := b.root.place(key.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Condition{Absent: true}, nil
@@ -44,7 +49,7 @@ func (b *Files) Look(_ context.Context, key Key) (Condition, error) {
 	c := Condition{Mode: st.Mode & 0o7777, UID: int(st.Uid), GID: int(st.Gid)}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		c.Sum, err = at.sum()
+		c.Sum, err = at.sum(ctx)
 	case unix.S_IFLNK:
 		c.Mode = 0
 		c.Target, err = readlink(at.fd, at.base)
@@ -267,18 +272,38 @@ func (p place) link(target string, o Owner) error {
 	return p.commit()
 }
 
-// sum is the sha256 of a plain file.
-func (p place) sum() (string, error) {
+// sum is the sha256 of a plain file of some size. It ends with the context.
+func (p place) sum(ctx context.Context) (string, error) {
 	f, err := p.open()
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() > maxLook {
+		return "", p.err("read", cmp.Or(unwrapPath(err), tooLong(maxLook)))
+	}
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	n, err := io.Copy(h, io.LimitReader(until{ctx, f}, maxLook+1))
+	if err == nil && n > maxLook {
+		err = tooLong(maxLook)
+	}
+	if err != nil {
 		return "", p.err("read", unwrapPath(err))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// until reads until a context ends.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u until) Read(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(b)
 }
 
 // chown gives a file away, where that can be done.

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -78,8 +79,8 @@ func owns(at place, st unix.Stat_t, uid int, device uint64, left *int, ahead fun
 	}
 	f := os.NewFile(uintptr(fd), at.path)
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
+	names, err := f.Readdirnames(*left + 1) // one more than are looked at
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	for _, name := range names {

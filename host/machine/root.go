@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -219,6 +220,9 @@ func pathError(p string, err error) error {
 	return &fs.PathError{Op: "reach", Path: p, Err: err}
 }
 
+// maxRead bounds what is read whole: what dpkg has to say of every package is some 10 MB.
+const maxRead = 256 << 20
+
 // ReadFile reads a whole file; a link at its end is followed if it may be.
 func (r *Root) ReadFile(p string) ([]byte, error) {
 	at, err := r.target(p)
@@ -231,7 +235,14 @@ func (r *Root) ReadFile(p string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	if info, err := f.Stat(); err != nil || info.Size() > maxRead {
+		return nil, at.err("read", cmp.Or(unwrapPath(err), tooLong(maxRead)))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if err == nil && len(data) > maxRead {
+		return nil, at.err("read", tooLong(maxRead))
+	}
+	return data, err
 }
 
 // open opens a plain file for reading, and nothing that would block or act.

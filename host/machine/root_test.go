@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,5 +86,26 @@ func TestRecordWithNull(t *testing.T) {
 				t.Errorf("with %s, %s is %+v (%v)", text, key, is, err)
 			}
 		}
+	}
+}
+
+// HST-2, T62: looking ends with the context, and a file without an end is not read.
+func TestLookEnds(t *testing.T) {
+	m, dir := newTree(t)
+	key := Key{Kind: File, Name: "/srv/huge"}
+	p := filepath.Join(dir, "srv/huge")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, nil, 0o644), os.Truncate(p, 4<<40)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Files.Look(t.Context(), key); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a file of 4 TB: %v", err)
+	}
+	if _, err := m.Root.ReadFile(key.Name); err == nil {
+		t.Error("a file of 4 TB was read")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := m.Files.Look(ctx, Key{Kind: File, Name: "/etc/hosts"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("with the context at its end: %v", err)
 	}
 }
