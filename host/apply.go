@@ -238,8 +238,9 @@ func (r *run) changesHands(p string) bool {
 }
 
 // begin clears away what a run that was killed has left.
-func (r *run) begin(context.Context) error {
+func (r *run) begin(ctx context.Context) error {
 	r.host.Machine.Accounts.Clear()
+	_ = r.host.Machine.Packages.Clear(ctx) // whoever installs packages does so too, and says why not
 	for _, t := range r.state.Things {
 		switch t.Kind {
 		case machine.File:

@@ -89,6 +89,14 @@ func (e *heldError) Error() string {
 	return fmt.Sprintf("process %d holds %s, and has for %v: another package manager is at work; apply again when it is done", e.pid, e.lock, lockTime)
 }
 
+func unknownPackage(name string) error {
+	return fmt.Errorf("there is no package called %s in the lists of this machine; `apt-cache policy %s` says what it knows", name, name)
+}
+
+func twoPolicies() error {
+	return fmt.Errorf("%s was made while %s, which was there before, was kept to be given back; remove the one that is not to be", policyFile, policyFound)
+}
+
 func notMade(name string, absent bool) error {
 	if absent {
 		return fmt.Errorf("apt-get has done its work, and package %s is still there; see what `apt-get remove %s` says", name, name)

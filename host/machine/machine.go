@@ -186,6 +186,8 @@ type Packages interface {
 	// MakeAll is Make of several packages in one transaction; progress is told what
 	// is going on, line by line.
 	MakeAll(ctx context.Context, install, remove []string, progress func(string)) error
+	// Clear takes away what a run that was killed has left.
+	Clear(ctx context.Context) error
 }
 
 // Live is the machine that this runs on.

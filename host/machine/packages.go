@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,6 +126,9 @@ func (b *treePackages) Make(_ context.Context, key Key, want Want) error {
 	})
 }
 
+// Clear has nothing to clear away in a tree.
+func (b *treePackages) Clear(context.Context) error { return nil }
+
 // MakeAll records several.
 func (b *treePackages) MakeAll(ctx context.Context, install, remove []string, _ func(string)) error {
 	var errs []error
@@ -189,10 +194,31 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 	// An interrupt ends the run after this: packages are not left half installed for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Minute)
 	defer cancel()
-	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1"}
+	env := []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "NEEDRESTART_SUSPEND=1", quietly + "=1"}
+	undo, err := beQuiet(ctx, b.dpkg.root)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.makeAll(ctx, env, install, remove, progress), undo())
+}
+
+// Clear takes away what a run that was killed has left, unless the apt-get that it has
+// started is still at work; then whoever installs packages next does.
+func (b *apt) Clear(ctx context.Context) error {
+	if awaitUnlocked(ctx, 0, dpkgLocks...) != nil {
+		return nil
+	}
+	return endQuiet(b.dpkg.root)
+}
+
+// makeAll is MakeAll where nothing that is installed starts anything.
+func (b *apt) makeAll(ctx context.Context, env, install, remove []string, progress func(string)) error {
 	// A dpkg that was cut short has to finish first, or apt refuses everything.
 	if out, err := runWith(ctx, env, nil, "dpkg", "--configure", "-a", "--force-confold"); err != nil {
 		return failed(ctx, "dpkg --configure -a", out, err)
+	}
+	if err := b.known(ctx, env, install, progress); err != nil {
+		return err
 	}
 	args := []string{
 		"-y", "-q", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Options::=--force-confdef",
@@ -213,6 +239,39 @@ func (b *apt) MakeAll(ctx context.Context, install, remove []string, progress fu
 		}
 	}
 	return err
+}
+
+// known says which names no package has. To apt-get these are more than names: one that
+// ends in "-" is removed, and others are patterns that it looks for in every name.
+func (b *apt) known(ctx context.Context, env, names []string, progress func(string)) error {
+	var errs []error
+	for _, name := range names {
+		is, err := b.hasName(ctx, name)
+		if err == nil && !is && b.update(ctx, env, progress) {
+			is, err = b.hasName(ctx, name)
+		}
+		if err == nil && !is {
+			err = unknownPackage(name)
+			if b.noLists != nil {
+				err = fmt.Errorf("%w; the lists of packages are old: %w", err, b.noLists)
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+var architecture = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// hasName says whether there is a package of exactly this name; one behind a colon is an
+// architecture's.
+func (b *apt) hasName(ctx context.Context, name string) (bool, error) {
+	name, arch, has := strings.Cut(name, ":")
+	if has && !architecture.MatchString(arch) {
+		return false, nil
+	}
+	out, err := Ask(ctx, "apt-cache", "pkgnames", "--", name)
+	return slices.Contains(strings.Fields(string(out)), name), err
 }
 
 // update fetches the lists of packages, which may be older than what they point to:

@@ -96,10 +96,15 @@ func aptOnTree(t *testing.T) (backend *apt, dir string, calls func() []string) {
 	m, dir := newTree(t)
 	log := filepath.Join(dir, "log")
 	programs(t, map[string]string{
-		"dpkg": "exit 0",
+		"dpkg":      "exit 0",
+		"systemctl": "echo there.service loaded active running There",
+		"apt-cache": `for n in a b c d e f slow next new virtual there g++ strace; do echo $n; done`,
 		"apt-get": "cd " + dir + `
 			case "$*" in *update) echo update >> log; [ ! -e offline ] || { echo "Could not resolve 'deb.debian.org'"; exit 100; }; exit 0;; esac
 			echo install >> log
+			PATH=/usr/bin:/bin usr/sbin/policy-rc.d there start; echo $? >> asked
+			PATH=/usr/bin:/bin usr/sbin/policy-rc.d new.service stop; echo $? >> asked
+			PATH=/usr/bin:/bin MESH_HOST_INSTALLS= usr/sbin/policy-rc.d new start; echo $? >> asked
 			case "$*" in *" slow"*) sleep 1;; esac
 			case "$*" in *" unknown"*) echo "E: Unable to locate package unknown"; exit 100;; esac
 			while [ "$1" != -- ]; do shift; done
@@ -136,7 +141,7 @@ func TestListsAreUpdatedOnce(t *testing.T) {
 		t.Helper()
 		for _, name := range names {
 			err := backend.Make(t.Context(), Key{Kind: Package, Name: name}, Want{})
-			if (err != nil) != (name == "unknown") || err != nil && !strings.Contains(err.Error(), "Unable to locate package unknown") {
+			if (err != nil) != (name == "unknown") || err != nil && !strings.Contains(err.Error(), "there is no package called unknown") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -168,7 +173,7 @@ func TestOldListsAreSaid(t *testing.T) {
 	}
 	for range 2 {
 		err := backend.Make(t.Context(), Key{Kind: Package, Name: "unknown"}, Want{})
-		if err == nil || !strings.Contains(err.Error(), "Unable to locate package unknown") || !strings.Contains(err.Error(), "Could not resolve 'deb.debian.org'") {
+		if err == nil || !strings.Contains(err.Error(), "there is no package called unknown") || !strings.Contains(err.Error(), "Could not resolve 'deb.debian.org'") {
 			t.Errorf("got %v", err)
 		}
 	}
