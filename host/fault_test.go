@@ -25,6 +25,8 @@ type faultyUnits struct {
 	noStop    error
 	fallOver  bool // what is started ends at once
 	restarted []string
+	made      []string
+	bad       map[string]error // units that cannot be made
 }
 
 func (u *faultyUnits) Reread(context.Context) error { u.rereads++; return u.noReread }
@@ -37,6 +39,10 @@ func (u *faultyUnits) Restart(_ context.Context, name string) error {
 func (u *faultyUnits) Make(ctx context.Context, k machine.Key, want machine.Want) error {
 	if u.noStop != nil && !want.Running {
 		return u.noStop
+	}
+	u.made = append(u.made, k.Name)
+	if err := u.bad[k.Name]; err != nil {
+		return err
 	}
 	return u.Units.Make(ctx, k, want)
 }

@@ -45,9 +45,13 @@ func (r *run) makeUnits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range r.stoppedFirst() {
+	for _, w := range r.unitOrder() {
 		u := w.item.(*bundle.Unit)
-		if blocked := r.blocked(w); blocked != "" {
+		blocked := r.blocked(w)
+		if blocked == "" && u.State == bundle.Running && !is[w.key.Name].Running {
+			blocked = r.unfiltered()
+		}
+		if blocked != "" {
 			r.fail(w, Skipped, because+string(blocked)+" failed")
 			continue
 		}
@@ -108,20 +112,45 @@ func (r *run) stayUp(ctx context.Context) error {
 	return nil
 }
 
-// stoppedFirst are the units, those that are not to run first: a port that one holds
-// may be another's now.
-func (r *run) stoppedFirst() []*wish {
-	var stopped, running []*wish
+// unitOrder is the order in which units are made. Those that are not to run come first: a
+// port that one holds may be another's now. Then what filters packets, so that nothing
+// runs in the open, and then the others as they are declared.
+func (r *run) unitOrder() []*wish {
+	var stopped, filters, running []*wish
 	for _, w := range r.wishes {
 		switch u, ok := w.item.(*bundle.Unit); {
 		case !ok:
 		case u.State == bundle.Stopped:
 			stopped = append(stopped, w)
+		case r.filters(u):
+			filters = append(filters, w)
 		default:
 			running = append(running, w)
 		}
 	}
-	return append(stopped, running...)
+	return slices.Concat(stopped, filters, running)
+}
+
+// filters says whether a unit loads a packet filter that the bundle brings.
+func (r *run) filters(u *bundle.Unit) bool {
+	return slices.ContainsFunc(slices.Concat(u.RestartOn, u.ReloadOn), func(id bundle.ID) bool {
+		f, ok := r.opened.Declaration.Item(id).(*bundle.File)
+		if !ok {
+			return false
+		}
+		e, _ := r.opened.Entry(f.Source)
+		return len(tablesIn(string(e.Data))) > 0
+	})
+}
+
+// unfiltered is what filters packets and has failed; nothing is started in the open for that.
+func (r *run) unfiltered() bundle.ID {
+	for _, w := range r.wishes {
+		if u, ok := w.item.(*bundle.Unit); ok && u.State == bundle.Running && r.failed[w.id()] && r.filters(u) {
+			return w.id()
+		}
+	}
+	return ""
 }
 
 // enableUnits says of each unit whether it starts with the machine, before systemd

@@ -1,8 +1,11 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"meshc.dev/host/machine"
@@ -107,5 +110,37 @@ func TestUnitWithALinkGivenBack(t *testing.T) {
 		unit := &bundle.Unit{ID: "a/unit.u", Name: "app.service", State: bundle.Stopped, Enabled: true}
 		foretold(t, "a file", dir, write(t, []bundle.Item{plain("a/file.u", appText), unit}, map[bundle.ID]string{"a/file.u": text + "#\n"}))
 		foretold(t, "the link to "+to, dir, write(t, []bundle.Item{unit}, nil))
+	}
+}
+
+// HST-2, T07: what filters packets runs before any other unit, wherever it is declared,
+// and where it cannot, nothing is started that does not run yet.
+func TestFilterBeforeUnits(t *testing.T) {
+	items := []bundle.Item{
+		running("a/unit.app", "app.service"), running("a/unit.other", "other.service"),
+		plain("z/file.table", "/etc/nftables.d/mesh.nft"), running("z/unit.filter", "filter.service", "z/file.table"),
+	}
+	content := map[bundle.ID]string{"z/file.table": "table inet mesh {\n\tchain input {\n\t\ttype filter hook input priority 0; policy drop;\n\t}\n}\n"}
+	h, u := faulty(t, newTree(t))
+	b := write(t, items, content)
+	u.bad = map[string]error{"filter.service": errors.New("nft: syntax error")}
+	r := apply(t, h, b)
+	if got := strings.Join(u.made, " "); got != "filter.service" {
+		t.Errorf("without a filter, made %s:\n%s", got, lines(r))
+	}
+	if want := "skipped unit app.service (a/unit.app): because z/unit.filter failed"; !strings.Contains(lines(r), want) {
+		t.Errorf("it says\n%s", lines(r))
+	}
+	u.bad, u.made = nil, nil
+	noFailures(t, apply(t, h, b))
+	if got := strings.Join(u.made, " "); got != "filter.service app.service other.service" {
+		t.Errorf("made %s", got)
+	}
+	// What runs goes on and is restarted, with a filter that cannot be loaded anew.
+	items[0] = running("a/unit.app", "app.service", "a/file.c")
+	content["a/file.c"], content["z/file.table"] = "new", content["z/file.table"]+"# more\n"
+	noFailures(t, apply(t, h, write(t, append(items, plain("a/file.c", "/etc/c")), content)))
+	if !slices.Contains(u.restarted, "filter.service") {
+		t.Errorf("restarted %v", u.restarted)
 	}
 }
