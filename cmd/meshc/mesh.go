@@ -26,6 +26,7 @@ type globals struct {
 	tags   []string
 	format string
 	json   bool
+	told   bool // that `meshc explain` says more
 }
 
 // asJSON says whether results are printed as JSON; an unknown format is a wrong use.
@@ -94,13 +95,30 @@ func (g *globals) say(ds diag.List, result *build.Outcome) error {
 			return err
 		}
 	}
+	if g.format == "text" {
+		g.closing(ds)
+	}
 	if !ds.HasErrors() {
 		return nil
 	}
-	if g.format == "text" {
+	return exit(exitRefused)
+}
+
+// closing is what a person reads last of a run with diagnostics: how many there are, and the
+// command that says more of them, once a run.
+func (g *globals) closing(ds diag.List) {
+	if ds.HasErrors() {
 		fmt.Fprintf(g.stderr, "\n%s; nothing was written\n", show.Summary(ds))
 	}
-	return exit(exitRefused)
+	more := show.More(ds)
+	if more == "" || g.told {
+		return
+	}
+	g.told = true
+	if !ds.HasErrors() {
+		fmt.Fprintln(g.stderr)
+	}
+	fmt.Fprintln(g.stderr, more)
 }
 
 // source is the text of a file that a diagnostic names: of the mesh, or built in.

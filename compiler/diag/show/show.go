@@ -88,6 +88,22 @@ func Summary(l diag.List) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
+// More is the command that says more of the gravest of them: of the first error or, where
+// there is none, of the first warning. It is empty where none has a code that is explained.
+func More(l diag.List) string {
+	more := ""
+	for _, d := range l.Sorted() {
+		if _, known := diag.Lookup(d.Code); !known || more != "" && d.Severity() == diag.Warning {
+			continue
+		}
+		more = "meshc explain " + string(d.Code)
+		if d.Severity() == diag.Error {
+			break
+		}
+	}
+	return more
+}
+
 func count(n int, what string) string {
 	switch n {
 	case 0:
