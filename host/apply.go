@@ -142,7 +142,7 @@ func (h *Host) newRun(o *Opened, tell func(Event)) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.takes(o.Bundle, o.policy); err != nil { // another run may have come in between
+	if err := st.takes(o.Bundle, o.policy, h.Now()); err != nil { // another run may have come in between
 		return nil, err
 	}
 	r := &run{
@@ -548,7 +548,7 @@ func (r *run) finish() error {
 	st.Mesh, st.Node, st.Bundle = o.Mesh, o.Node, o.Digest().String()
 	st.Commit = o.Provenance.Commit
 	if o.Provenance.Serial != 0 {
-		st.Serial = o.Provenance.Serial
+		st.Serial, st.SerialOf = o.Provenance.Serial, st.Bundle
 	}
 	st.Complete = !r.report.Partly()
 	st.Things = slices.DeleteFunc(st.Things, func(t *thing) bool {

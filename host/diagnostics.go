@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
@@ -79,13 +80,38 @@ func otherMesh(is, was string) error {
 	return fmt.Errorf("the bundle is of mesh %q, and this machine was applied one of mesh %q, all of which would be taken away; --other-mesh takes it all the same", is, was)
 }
 
-func olderSerial(is, last int64, commit string) error {
-	was := ""
-	if commit != "" {
-		was = fmt.Sprintf(" (commit %s)", commit)
+func ofCommit(commit string) string {
+	if commit == "" {
+		return ""
 	}
-	return fmt.Errorf("the bundle's serial %d is older than %d, which was applied last%s; --allow-older takes it all the same", is, last, was)
+	return fmt.Sprintf(" (commit %s)", commit)
 }
+
+func olderSerial(is, last int64, commit string) error {
+	return fmt.Errorf("the bundle's serial %d is older than %d, which was applied last%s; --allow-older takes it all the same", is, last, ofCommit(commit))
+}
+
+func noSerial(last int64, commit string) error {
+	return fmt.Errorf("the bundle has no serial, as one of a tree with changes that were not committed, and may be older than serial %d%s, which was applied last; commit and build again, or take it all the same with --allow-older", last, ofCommit(commit))
+}
+
+func sameSerial(serial int64, commit, last string) error {
+	return fmt.Errorf("the bundle's serial %d%s is that of the one applied last%s, and its content is another: one of them is not what was built first; --allow-older takes it all the same", serial, ofCommit(commit), ofCommit(last))
+}
+
+func serialAhead(serial int64, now time.Time) error {
+	return fmt.Errorf("the bundle's serial %d is a time more than a day ahead of this machine's clock, which says %s: set the clock, or see who dated the commit; --allow-older takes it all the same", serial, now.UTC().Format(time.DateTime))
+}
+
+func olderSecret(id bundle.ID, is, last int) error {
+	return fmt.Errorf("%s is of generation %d, and generation %d of it was applied before", id, is, last)
+}
+
+func otherSecret(id bundle.ID, generation int) error {
+	return fmt.Errorf("%s is another secret than the one that was applied before under the same generation, %d", id, generation)
+}
+
+var errSecretsChanged = errors.New("whoever can write to the mesh can seal a value of his own: see in its history who changed these; --allow-older takes them, as it has to after `meshc lock --remake`")
 
 func withoutKey(id bundle.ID) error {
 	return fmt.Errorf("%s does not say which secret it is, so its blob cannot be told from another's", id)

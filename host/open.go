@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"meshc.dev/host/machine"
 	"meshc.dev/render/bundle"
@@ -31,7 +32,7 @@ func (o *Opened) Close() {
 
 // Policy says what Open lets pass.
 type Policy struct {
-	AllowOlder bool // a serial before the last applied one (HST-7)
+	AllowOlder bool // what may be older than the last applied one (HST-7)
 	OtherMesh  bool // another mesh than the last applied one's
 }
 
@@ -39,14 +40,19 @@ type Policy struct {
 // anything can be changed: that it is whole, signed where that is asked for, for
 // this node, not older than what was applied, and that every secret opens (HST-1).
 func (h *Host) Open(name string, p Policy) (*Opened, error) {
-	b, err := bundle.Open(name)
-	if err != nil {
+	o := &Opened{policy: p}
+	var distrust error
+	b, err := bundle.OpenVouched(name, func(provenance, signature []byte) error {
+		o.Signer, distrust = h.verifySignature(provenance, signature)
+		return distrust
+	})
+	switch {
+	case distrust != nil:
+		return nil, distrust
+	case err != nil:
 		return nil, fmt.Errorf("bundle %s: %w", name, err)
 	}
-	o := &Opened{Bundle: b, policy: p}
-	if o.Signer, err = h.verifySignature(b); err != nil {
-		return nil, err
-	}
+	o.Bundle = b
 	node, err := h.Node()
 	if err != nil {
 		return nil, err
@@ -58,7 +64,7 @@ func (h *Host) Open(name string, p Policy) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.takes(b, p); err != nil {
+	if err := st.takes(b, p, h.Now()); err != nil {
 		return nil, err
 	}
 	if err := o.openSecrets(h); err != nil {
@@ -71,16 +77,76 @@ func (h *Host) Open(name string, p Policy) (*Opened, error) {
 	return o, nil
 }
 
+// aheadTime is how far ahead of this machine's clock a serial may be, which is a commit's
+// time in seconds.
+const aheadTime = 24 * time.Hour
+
 // takes says why a bundle is not to follow what was applied last: it is of another mesh,
-// or older (HST-7).
-func (st *state) takes(b *bundle.Bundle, p Policy) error {
+// or older, or not to be told from an older one (HST-7).
+func (st *state) takes(b *bundle.Bundle, p Policy, now time.Time) error {
 	if st.Mesh != "" && st.Mesh != b.Mesh && !p.OtherMesh {
 		return otherMesh(b.Mesh, st.Mesh)
 	}
-	if serial := b.Provenance.Serial; serial != 0 && serial < st.Serial && !p.AllowOlder {
-		return olderSerial(serial, st.Serial, st.Commit)
+	if p.AllowOlder {
+		return nil
 	}
-	return nil
+	limit := now.Add(aheadTime).Unix()
+	last := st.Serial
+	if last > limit {
+		last = 0 // nobody could follow it
+	}
+	switch serial := b.Provenance.Serial; {
+	case serial < 0:
+		return fmt.Errorf("the bundle's serial %d is none", serial)
+	case serial > limit:
+		return serialAhead(serial, now)
+	case serial == 0 && st.Serial != 0:
+		return noSerial(st.Serial, st.Commit)
+	case serial != 0 && serial < last:
+		return olderSerial(serial, st.Serial, st.Commit)
+	case serial != 0 && serial == last && st.SerialOf != "" && st.SerialOf != b.Digest().String():
+		return sameSerial(serial, b.Provenance.Commit, st.Commit)
+	}
+	return st.takesSecrets(b)
+}
+
+// takesSecrets says which secrets are not those that this machine was given under their
+// generation, or were given before a later one: age has no sender, so whoever can write
+// to the mesh could have sealed values of his own.
+func (st *state) takesSecrets(b *bundle.Bundle) error {
+	var errs []error
+	for _, item := range b.Declaration.Items {
+		s, ok := item.(*bundle.Secret)
+		if !ok || s.Sealed == "" {
+			continue
+		}
+		last, ok := st.Secrets[takenName(s)]
+		if !ok || st.Mesh != b.Mesh {
+			continue
+		}
+		blob, _ := b.Entry(s.Sealed)
+		switch {
+		case s.Generation < last.Generation:
+			errs = append(errs, olderSecret(s.ID, s.Generation, last.Generation))
+		case s.Generation == last.Generation && blob.Sum != last.Sum:
+			errs = append(errs, otherSecret(s.ID, s.Generation))
+		}
+	}
+	if len(errs) > 0 {
+		errs = append(errs, errSecretsChanged)
+	}
+	return errors.Join(errs...)
+}
+
+// takeSecrets remembers which secrets the bundle has, and forgets those that it has not.
+func (r *run) takeSecrets() {
+	r.state.Secrets = map[string]taken{}
+	for _, item := range r.opened.Declaration.Items {
+		if s, ok := item.(*bundle.Secret); ok && s.Sealed != "" {
+			blob, _ := r.opened.Entry(s.Sealed)
+			r.state.Secrets[takenName(s)] = taken{s.Generation, blob.Sum}
+		}
+	}
 }
 
 // checkFills says which secrets cannot stand where a file has a place for them.
@@ -97,7 +163,7 @@ func (o *Opened) checkFills() error {
 }
 
 // verifySignature says who signed the bundle, where signers are pinned.
-func (h *Host) verifySignature(b *bundle.Bundle) (string, error) {
+func (h *Host) verifySignature(provenance, signature []byte) (string, error) {
 	data, err := h.Machine.Root.ReadFile(signersFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A link to nowhere is not the same as nobody asking for signatures.
@@ -113,10 +179,10 @@ func (h *Host) verifySignature(b *bundle.Bundle) (string, error) {
 	if err != nil {
 		return "", badSigners(err)
 	}
-	if len(b.Signature) == 0 {
+	if len(signature) == 0 {
 		return "", unsigned()
 	}
-	signer, err := signers.Verify(b.ProvenanceBytes(), b.Signature, h.Now())
+	signer, err := signers.Verify(provenance, signature, h.Now())
 	if err != nil {
 		return "", badSignature(err)
 	}

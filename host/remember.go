@@ -42,6 +42,7 @@ func (r *run) remember(ctx context.Context) error {
 			r.rememberUnit(ctx, w.thing, u)
 		}
 	}
+	r.takeSecrets()
 	// A run that is killed after the first change leaves the restarts that are owed for it.
 	return r.note()
 }

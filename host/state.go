@@ -26,6 +26,10 @@ type state struct {
 	Bundle string `json:"bundle"`
 	Commit string `json:"commit,omitempty"`
 	Serial int64  `json:"serial,omitempty"`
+	// SerialOf is the bundle that the serial was of: a later one may have had none.
+	SerialOf string `json:"serial_of,omitempty"`
+	// Secrets are those that were taken, by what the lock calls them and for whom.
+	Secrets map[string]taken `json:"secrets,omitempty"`
 	// Complete says that the last run did all there was to do.
 	Complete bool `json:"complete"`
 	// Reread says that systemd has to read its files again before units are made.
@@ -34,6 +38,15 @@ type state struct {
 
 	saved []byte
 }
+
+// taken is a secret that was taken: which generation, and the sum of its blob.
+type taken struct {
+	Generation int        `json:"generation"`
+	Sum        bundle.Sum `json:"sha256"`
+}
+
+// takenName is what a secret is remembered by.
+func takenName(s *bundle.Secret) string { return s.Key + " " + s.Role }
 
 // thing is one thing on the machine that a bundle has, or had, a say in.
 type thing struct {

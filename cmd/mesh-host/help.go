@@ -51,7 +51,9 @@ Makes the bundle true: takes away what is not declared any more and gives back w
 makes what is missing, changes what differs, and restarts what reads it. A second run changes nothing.
 Everything is verified before anything is changed. One line for each thing that changed, and why.
 
-  --allow-older   take a bundle with an older serial than the last one
+  --allow-older   take a bundle that is older than the last one, or may be: of a lower serial, of none, of
+                  the same with other content, of a time to come, or with another secret under a generation
+                  that was applied (as after meshc lock --remake)
   --other-mesh    take a bundle of another mesh than the last one's: all of that is taken away
   --root DIR      work on a machine's files in DIR: units are enabled by links, users written to its
                   etc/passwd, and what only a running machine can do (packages, units that run) is noted in

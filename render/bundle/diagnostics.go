@@ -100,6 +100,10 @@ func tooLarge(name string, size, limit int64) error {
 	return fmt.Errorf("%q says that it has %d bytes; the limit is %d", name, size, limit)
 }
 
+func tooManyMarks() error {
+	return fmt.Errorf("%s has more than %d words and signs", DeclarationName, maxMarks)
+}
+
 func tooMuch() error {
 	return fmt.Errorf("has more than %d files or %d bytes in all", MaxEntries, MaxTotal)
 }

@@ -18,6 +18,9 @@ func ParseDeclaration(src []byte) (*Declaration, error) {
 	if len(src) > MaxDeclaration {
 		return nil, tooLarge(DeclarationName, int64(len(src)), MaxDeclaration)
 	}
+	if marks(src) > maxMarks {
+		return nil, tooManyMarks()
+	}
 	if err := checkNesting(src); err != nil {
 		return nil, err
 	}
@@ -45,6 +48,36 @@ func ParseDeclaration(src []byte) (*Declaration, error) {
 		return nil, fmt.Errorf("%s: %w", DeclarationName, err)
 	}
 	return d, nil
+}
+
+// maxMarks bounds what the parser is given: it takes hundreds of bytes for each word and
+// sign, and in 4 MB there may be millions. Of what is printed, 4 MB have some 500,000.
+const maxMarks = 700_000
+
+// marks counts words, texts and signs, more where it cannot be sure: behind the beginning
+// of a template, every quote may be another's.
+func marks(src []byte) int {
+	n := 0
+	inWord, inText, template := false, false, false
+	for i := 0; i < len(src); i++ {
+		b := src[i]
+		isWord := b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b >= 0x80
+		switch {
+		case b == '{' && i > 0 && (src[i-1] == '$' || src[i-1] == '%'):
+			template = true
+			n++
+		case inText && b == '\\' && !template:
+			i++
+		case b == '"':
+			inText = !inText
+			n++
+		case inText && !template, isWord && inWord, b == ' ', b == '\t', b == '\r':
+		default:
+			n++
+		}
+		inWord = isWord
+	}
+	return n
 }
 
 // checkNesting refuses what the parser would have to recurse into: our form has

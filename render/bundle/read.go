@@ -22,8 +22,20 @@ const (
 	MaxEntries = 20_000
 )
 
+// Vouch says whether somebody vouches for a bundle: by the bytes of its provenance and
+// those of the signature of it, none where there is none.
+type Vouch func(provenance, signature []byte) error
+
+func anybody([]byte, []byte) error { return nil }
+
 // Open reads a bundle from a folder or from a tar, whichever lies at name.
 func Open(name string) (*Bundle, error) {
+	return OpenVouched(name, anybody)
+}
+
+// OpenVouched is Open of a bundle for which somebody has to vouch before anything of it
+// is read as more than bytes.
+func OpenVouched(name string, vouch Vouch) (*Bundle, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -34,18 +46,17 @@ func Open(name string) (*Bundle, error) {
 			return nil, err
 		}
 		defer root.Close()
-		return Read(root.FS())
+		return read(root.FS(), vouch)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadTar(f)
+	return readTar(f, vouch)
 }
 
-// Read takes a bundle from a folder and verifies it.
-func Read(fsys fs.FS) (*Bundle, error) {
+func read(fsys fs.FS, vouch Vouch) (*Bundle, error) {
 	l := loader{}
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -73,12 +84,16 @@ func Read(fsys fs.FS) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.bundle()
+	return l.bundle(vouch)
 }
 
 // ReadTar takes a bundle from a tar and verifies it. Its files may lie in one
 // folder, as WriteTo puts them, or at the top.
 func ReadTar(r io.Reader) (*Bundle, error) {
+	return readTar(r, anybody)
+}
+
+func readTar(r io.Reader, vouch Vouch) (*Bundle, error) {
 	l := loader{}
 	for tr := tar.NewReader(r); ; {
 		h, err := tr.Next()
@@ -104,7 +119,7 @@ func ReadTar(r io.Reader) (*Bundle, error) {
 	if err := l.strip(); err != nil {
 		return nil, err
 	}
-	return l.bundle()
+	return l.bundle(vouch)
 }
 
 // WriteTo writes the bundle as a tar, in a folder of the node's name. The same
@@ -190,8 +205,9 @@ func (l *loader) strip() error {
 }
 
 // bundle puts together what was read, and verifies each file against the one
-// that vouches for it: provenance.json for bundle.json, this for all others.
-func (l *loader) bundle() (*Bundle, error) {
+// that vouches for it: the signature for provenance.json, this for bundle.json, and that
+// for all others. Nothing is parsed before it was verified.
+func (l *loader) bundle(vouch Vouch) (*Bundle, error) {
 	b := &Bundle{}
 	others := make([]Entry, 0, len(l.files))
 	for _, f := range l.files {
@@ -211,6 +227,9 @@ func (l *loader) bundle() (*Bundle, error) {
 	}
 	if b.provenance.Name == "" {
 		return nil, missingFile(ProvenanceName)
+	}
+	if err := vouch(b.provenance.Data, b.Signature); err != nil {
+		return nil, err
 	}
 	if err := decodeJSON(ProvenanceName, b.provenance.Data, &b.Provenance); err != nil {
 		return nil, err

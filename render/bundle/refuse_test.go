@@ -37,7 +37,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := asFS(mustNew(t))
 			c.change(m)
-			_, err := Read(m)
+			_, err := readFS(m)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, not %s", err, c.want)
 			}
@@ -100,7 +100,10 @@ func TestParseRefuses(t *testing.T) {
 		"variable":              {head + "package \"a/package.x\" {\n  name = x\n  state = \"present\"\n}\n", "declaration.hcl:7: name is not a quoted string"},
 		"for":                   {head + "package \"a/package.x\" {\n  name = [for x in [1] : x]\n  state = \"present\"\n}\n", "declaration.hcl:7: name is not a quoted string"},
 		"heredoc":               {head + "package \"a/package.x\" {\n  name = <<E\nx\nE\n  state = \"present\"\n}\n", "declaration.hcl:7:"},
-		"deep":                  {head + "x = " + strings.Repeat("[", 1000000), "nested too deeply"},
+		"deep":                  {head + "x = " + strings.Repeat("[", 100_000), "nested too deeply"},
+		"many lists":            {head + "x = [" + strings.Repeat("[],", 1<<20) + "]\n", "more than 700000 words and signs"},
+		"many words":            {head + strings.Repeat("a ", 1<<20), "more than 700000 words and signs"},
+		"many in a template":    {head + "x = \"$${\" [" + strings.Repeat("[],", 1<<20) + "]\n", "more than 700000 words and signs"},
 		"not closed":            {head + "directory \"a/directory.x\" {\n", "declaration.hcl:"},
 		"a later format":        {strings.Replace(head, "= 1", "= 2", 1), "format 2 is not known here"},
 		"missing attribute":     {head + strings.Replace(dir, "path = \"/srv/x\"", "", 1), "declaration.hcl:6: block directory has no path"},
@@ -197,7 +200,7 @@ func TestMarkersInABlock(t *testing.T) {
 			made.manifest = NewEntry(ManifestName, made.Manifest.encode())
 			made.provenance = NewEntry(ProvenanceName, (&Provenance{Bundle: made.manifest.Sum}).encode())
 		}
-		_, err = Read(asFS(made))
+		_, err = readFS(asFS(made))
 		says(t, content, err, refused)
 	}
 }
