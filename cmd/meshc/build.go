@@ -43,7 +43,7 @@ mends it.
 			}
 			if !ds.HasErrors() {
 				_, rds := r.Bundles(render.Origin{})
-				ds = append(ds, rds...).Sorted()
+				ds = append(append(ds, rds...), g.dataWarnings(r)...).Sorted()
 			}
 			if asJSON || g.format != "text" {
 				return g.result(ds, r)
@@ -150,7 +150,7 @@ func (g *globals) build(o buildOptions) error {
 	if !ds.HasErrors() {
 		var rds diag.List
 		bundles, rds = r.Bundles(origin)
-		ds = append(ds, rds...).Sorted()
+		ds = append(append(ds, rds...), g.dataWarnings(r)...).Sorted()
 	}
 	if err := g.say(ds, r); err != nil {
 		return err

@@ -155,12 +155,16 @@ func (g *globals) side(fsys fs.FS, name string, cache *evaluate.Cache) (*compare
 		fmt.Fprintf(g.stderr, "%s does not hold:\n\n", name)
 		return nil, g.say(ds, o)
 	}
-	side := diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock}
+	return &compared{sideOf(name, o), o}, nil
+}
+
+// sideOf is a compiled state without its bundles.
+func sideOf(name string, o *build.Outcome) diff.Side {
+	side := diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock, Moved: moved(o.Source.Mesh.Moved)}
 	for _, r := range o.Source.Mesh.Recovery {
 		side.Recovery = append(side.Recovery, r.Value)
 	}
-	side.Moved = moved(o.Source.Mesh.Moved)
-	return &compared{side, o}, nil
+	return side
 }
 
 // moved are the renames that a mesh declares; what names nothing was refused.

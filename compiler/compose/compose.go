@@ -122,7 +122,7 @@ func (b *builder) instance(i *exchange.Instance) {
 	if res == nil {
 		res = &evaluate.Resources{}
 	}
-	p := &plan.Instance{Name: i.Addr.Name, Module: i.Module.Name, Because: i.Because(), Settings: res.Settings, Listens: i.Listens}
+	p := &plan.Instance{Name: i.Addr.Name, Module: i.Module.Name, Because: i.Because(), Settings: res.Settings, Listens: i.Listens, Data: res.Data}
 	p.Resources = append(b.written(i), slices.Clone(res.Items)...)
 	b.publish(i, p)
 	b.opens(i, p, res.Rules)
@@ -152,7 +152,7 @@ func (b *builder) gives() {
 
 // kindOrder is the order in which an instance's resources are applied: what
 // others stand on first.
-var kindOrder = []string{"package", "user", "directory", "secret", "file", "block", "computed", "container", "unit"}
+var kindOrder = []string{"package", "user", "directory", "data", "secret", "file", "block", "computed", "container", "unit"}
 
 func compareResources(a, b plan.Resource) int {
 	if d := slices.Index(kindOrder, a.ID.Kind) - slices.Index(kindOrder, b.ID.Kind); d != 0 {

@@ -25,6 +25,9 @@ func things(r plan.Resource) []thing {
 		return []thing{{what: "the path " + r.Secret.Path}}
 	case r.Directory != nil:
 		d := r.Directory
+		if r.ID.Kind == "data" { // is of one instance, whoever else would declare it equally (DAT-1)
+			return []thing{{what: "the path " + d.Path}}
+		}
 		return []thing{{what: "the path " + d.Path, value: fmt.Sprint(d.Owner, " ", d.Group, " ", d.Mode), share: true}}
 	case r.Block != nil:
 		return []thing{{what: fmt.Sprintf("the block %q in %s", r.Block.Marker, r.Block.Path)}, {what: "the path " + r.Block.Path, value: "block", share: true}}

@@ -40,6 +40,8 @@ const (
 	PortOutgoing Code = "W0362"
 	RangeWide    Code = "W0363"
 	RoomLater    Code = "W0364"
+
+	DataLeft Code = "W0375"
 )
 
 var settleCodes = []Info{
@@ -470,6 +472,15 @@ anew they could have other values: ports would move, and logins would no longer 
 back from git; or say with meshc lock --remake that new values are meant.`,
 		Wrong: `$ rm mesh.lock.hcl && meshc build`,
 		Right: `$ git restore mesh.lock.hcl && meshc build`,
+	},
+	{
+		Code: DataLeft, Rule: "DAT-1", Title: "data stays behind",
+		Explain: `Against the last commit (in a clean work tree, against the one before) a program keeps its data elsewhere, runs on
+another machine, has another database, or is of another major version, which reads the same data otherwise. meshc never
+copies or removes data: what there was stays where it is, and the program begins anew. Copy it by hand, or set what decides
+the place (a path, a name, a pin) to what it was. Take the warning as a list of what to do; the next commit has none.`,
+		Wrong: `$ sed -i 's/version: "17"/version: "18"/' mesh.cue && meshc check`,
+		Right: `$ git restore mesh.cue && meshc check`,
 	},
 	{
 		Code: PoolOutgoing, Rule: "PRT-1", Title: "the pool reaches into the outgoing ports",

@@ -68,7 +68,7 @@ func (c *CUE) compiled(m *load.Module) *compiled {
 		}
 		k.reads = load.NewReads(m.Files)
 		k.exchange = paths(k.reads.Of("settings", "requires", "provides", "claims", "listens", "needs"))
-		k.resources = paths(k.reads.Of("settings", "resources"))
+		k.resources = paths(k.reads.Of("settings", "resources", "data"))
 		for _, p := range k.resources {
 			k.secrets = k.secrets || p == "" || first(p) == "secrets" || first(p) == "needs"
 		}

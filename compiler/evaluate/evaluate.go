@@ -169,6 +169,8 @@ type Target struct {
 type Resources struct {
 	Items []plan.Resource
 	Rules []Rule
+	// Data by label; its directories are among Items.
+	Data []plan.Data
 	// Settings are the instance's settings with every default, now that all is known.
 	Settings data.Value
 	// Reads lists the inputs that the answer depends on besides settings: "node.name", "ports".

@@ -37,6 +37,7 @@ func readResources(k *compiled, v cue.Value, in Inputs) (*Resources, diag.List) 
 		d.ds = append(d.ds, missingSettings(k, v.LookupPath(cue.ParsePath("settings")), in)...)
 	}
 	out.Settings = settings
+	d.allData(out, v.LookupPath(cue.ParsePath("data")))
 	rv := v.LookupPath(cue.ParsePath("resources"))
 	if !rv.Exists() {
 		return out, d.ds

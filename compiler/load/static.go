@@ -77,7 +77,7 @@ func lateInterface(m *Module) diag.List {
 func secretsOutside(m *Module) diag.List {
 	var ds diag.List
 	reads := NewReads(m.Files)
-	for _, name := range []string{"claims", "listens", "needs", "requires", "provides", "settings"} {
+	for _, name := range []string{"claims", "listens", "needs", "requires", "provides", "settings", "data"} {
 		for _, r := range reads.Of(name) {
 			if isSecret(r) {
 				ds = append(ds, secretOutside(r.At, m.Name, name, r.Path))

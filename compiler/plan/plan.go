@@ -97,7 +97,20 @@ type Instance struct {
 	Because   []string // "assigned", or "i3 requires display-server"
 	Settings  data.Value
 	Listens   []Listen // by name
+	Data      []Data   // by label
 	Resources []Resource
+}
+
+// Data is what has to survive its instance (DAT-1). Its directories are resources of the instance too.
+type Data struct {
+	Label        string
+	At           diag.Pos // in the module
+	Paths        []string
+	Owner, Group string
+	// DumpCommand takes it consistently into DumpFile; both are empty where files can be copied as they are.
+	DumpCommand []string
+	DumpFile    string
+	Exclude     []string
 }
 
 // Listen is a port that was settled, and how far it is reached.

@@ -34,6 +34,8 @@ type Instance struct {
 	Settings  json.RawMessage `json:"settings"`
 	Ports     map[string]int  `json:"ports"`
 	Resources []string        `json:"resources,omitempty"`
+	// Data is where it keeps what has to survive it, by label.
+	Data map[string][]string `json:"data,omitempty"`
 }
 
 // Take is what an instance takes, from a node or a licence.
@@ -99,6 +101,12 @@ func ofNode(n *plan.Node) Node {
 		v := Instance{Module: i.Module, Because: i.Because, Settings: settings, Ports: map[string]int{}}
 		for _, l := range i.Listens {
 			v.Ports[l.Name] = l.Port
+		}
+		for _, d := range i.Data {
+			if v.Data == nil {
+				v.Data = map[string][]string{}
+			}
+			v.Data[d.Label] = d.Paths
 		}
 		out.Instances[i.Name] = v
 		out.Order = append(out.Order, i.Name)

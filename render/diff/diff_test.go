@@ -91,7 +91,7 @@ func TestEveryFieldIsSaid(t *testing.T) {
 					t.Fatalf("the test knows no other value of a %s", v.Type())
 				}
 				d := Compare(oneOf(everyKind(), nil), oneOf(items, nil))
-				if d.IsEmpty() {
+				if d.IsEmpty() { // not even the declaration's lines
 					t.Fatal("nothing is said")
 				}
 				var b bytes.Buffer

@@ -394,27 +394,36 @@ func (c *comparison) header(s sides) {
 // silence shows the two declarations where they differ and nothing was said: "nothing changes"
 // is never printed of a change.
 func (c *comparison) silence(s sides, said int) {
-	if c.added > said {
+	if c.added > said || listed(s.old) == nil && listed(s.now) == nil {
 		return
 	}
-	if d := unified(masked(s.old), masked(s.now)); d != "" {
+	if d := unified(c.masked(s.old), c.masked(s.now)); d != "" {
 		c.add(s.name, Change{Kind: OfResource, What: "the declaration", Detail: d})
 	}
 }
 
-// masked is a declaration's text without what is made anew in every sealing.
-func masked(b *bundle.Bundle) string {
+// masked is a declaration's text without what is made anew in every sealing, and without what is said
+// of secrets for all who hold them.
+func (c *comparison) masked(b *bundle.Bundle) string {
 	if b == nil || b.Declaration == nil {
 		return ""
 	}
 	d := *b.Declaration
-	d.Items = slices.Clone(d.Items)
-	for k, item := range d.Items {
+	d.Node = "" // a renamed node is said as such
+	d.Items = nil
+	for _, item := range b.Declaration.Items {
 		if s, ok := item.(*bundle.Secret); ok {
+			if !c.had[s.Key] || !c.has[s.Key] {
+				continue
+			}
 			x := *s
 			x.Sealed = ""
-			d.Items[k] = &x
+			if c.newValue(s.Key) {
+				x.Generation = 0
+			}
+			item = &x
 		}
+		d.Items = append(d.Items, item)
 	}
 	return string(d.Append(nil))
 }

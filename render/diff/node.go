@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/plan"
@@ -16,7 +15,7 @@ func (c *comparison) node(name addr.Node, before, after *plan.Node) {
 		x.Because = append(x.Because, c.sameMachine(before)...)
 		c.add(name, x)
 		for _, i := range before.Instances {
-			c.left(name, i)
+			c.left(before, i)
 		}
 		return
 	}
@@ -38,6 +37,7 @@ func (c *comparison) node(name addr.Node, before, after *plan.Node) {
 	c.ports(name, before, after)
 	c.identity(name, before, after)
 	c.answers(name, before, after)
+	c.databases(name, before, after)
 	c.ways(name, before, after)
 }
 
@@ -72,7 +72,7 @@ func (c *comparison) instances(name addr.Node, before, after *plan.Node) {
 		i := instance(after, now.Name)
 		if now.Node != name || i == nil {
 			c.add(name, Change{Kind: OfInstance, What: was.Name + " is gone (" + was.Module + ")"})
-			c.left(name, was)
+			c.left(before, was)
 			continue
 		}
 		kept[i.Name] = true
@@ -91,45 +91,6 @@ func (c *comparison) instances(name addr.Node, before, after *plan.Node) {
 	}
 }
 
-// left says of an instance that goes where its data stays.
-func (c *comparison) left(name addr.Node, i *plan.Instance) {
-	data := dataOf(i)
-	if len(data) == 0 {
-		return
-	}
-	x := Change{Impact: Moves, Kind: OfData, What: fmt.Sprintf("data of %s stays behind", i.Name)}
-	for _, p := range data {
-		x.Because = append(x.Because, "its data stays in "+p)
-	}
-	for _, n := range c.to.Plan.Nodes {
-		old := c.names.before(n.Name)
-		if o := instance(n, i.Name); o != nil && o.Module == i.Module && instance(c.from.Plan.Node(old), i.Name) == nil {
-			x.What = fmt.Sprintf("%s moves to %s, and its data does not", i.Name, n.Name)
-		}
-	}
-	c.add(name, x)
-}
-
-// data says of an instance that stays whether what it keeps is another, empty place.
-func (c *comparison) data(name addr.Node, was, is *plan.Instance) {
-	a, b := dataOf(was), dataOf(is)
-	x := Change{Impact: Moves, Kind: OfData, What: "data of " + is.Name + " stays behind"}
-	for _, p := range a {
-		if !slices.Contains(b, p) {
-			x.Because = append(x.Because, "its data stays in "+p)
-		}
-	}
-	if len(x.Because) == 0 {
-		return
-	}
-	for _, p := range b {
-		if !slices.Contains(a, p) {
-			x.Because = append(x.Because, "it begins anew in "+p)
-		}
-	}
-	c.add(name, x)
-}
-
 func instance(n *plan.Node, name string) *plan.Instance {
 	if n == nil {
 		return nil
@@ -140,35 +101,6 @@ func instance(n *plan.Node, name string) *plan.Instance {
 		}
 	}
 	return nil
-}
-
-// dataOf lists where an instance keeps data: its containers' volumes and its folders
-// under /var/lib, /srv and /home.
-func dataOf(i *plan.Instance) []string {
-	var out []string
-	add := func(p string) {
-		for _, under := range []string{"/var/lib/", "/srv/", "/home/", "/data/"} {
-			if strings.HasPrefix(p, under) && !slices.Contains(out, p) {
-				out = append(out, p)
-			}
-		}
-	}
-	for _, r := range i.Resources {
-		switch {
-		case r.Directory != nil:
-			add(r.Directory.Path)
-		case r.Container != nil:
-			for _, v := range r.Container.Volumes {
-				source, _, _ := strings.Cut(v, ":")
-				if strings.HasPrefix(source, "/") {
-					add(source)
-				} else if source != "" {
-					out = append(out, "the volume "+source)
-				}
-			}
-		}
-	}
-	return out
 }
 
 // ports that moved, with everyone who is told.

@@ -150,6 +150,12 @@ directory "postgres/directory.provides.database" {
   mode  = "0700"
 }
 
+directory "postgres/data.databases" {
+  path  = "/var/lib/postgresql/17/main"
+  owner = "postgres"
+  mode  = "0700"
+}
+
 secret "postgres/secret.needs.superuser" {
   path       = "/etc/postgresql/mesh/superuser"
   sealed     = "sealed/postgres.needs.superuser.age"
@@ -254,6 +260,13 @@ directory "redis/directory.provides.cache" {
   path  = "/etc/redis/mesh/consumers.d"
   owner = "redis"
   mode  = "0700"
+}
+
+directory "redis/data.keys" {
+  path  = "/var/lib/redis"
+  owner = "redis"
+  group = "redis"
+  mode  = "0750"
 }
 
 secret "redis/secret.needs.administrator" {

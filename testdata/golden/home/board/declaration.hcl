@@ -112,7 +112,7 @@ directory "gitea/directory.config" {
   mode = "0755"
 }
 
-directory "gitea/directory.data" {
+directory "gitea/data.repositories" {
   path  = "/var/lib/gitea"
   owner = "git"
   mode  = "0750"

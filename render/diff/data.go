@@ -1,0 +1,217 @@
+package diff
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/plan"
+)
+
+// LeftBehind warns of everything that a change does to data: what it moves, leaves where it was, or
+// has another program read (DAT-1). Only plans are needed.
+func LeftBehind(from, to Side) diag.List {
+	c := &comparison{from: from, to: to, groups: map[string]*Change{}, names: renames(from.Plan, to.Plan, to.Moved)}
+	for _, before := range from.Plan.Nodes {
+		after := to.Plan.Node(c.names.node(before.Name))
+		for _, was := range before.Instances {
+			now := c.names.instance(addr.Instance{Name: was.Name, Node: before.Name})
+			if is := instance(after, now.Name); is != nil && now.Node == after.Name {
+				c.data(after.Name, was, is)
+			} else {
+				c.left(before, was)
+			}
+		}
+		if after != nil {
+			c.databases(after.Name, before, after)
+		}
+	}
+	var ds diag.List
+	for _, x := range c.diff().Changes {
+		ds = append(ds, dataLeft(c.place(x.Nodes), x))
+	}
+	return ds
+}
+
+// place is where a node stands in the mesh; where it is gone, where the mesh's first does.
+func (c *comparison) place(nodes []string) diag.Pos {
+	for _, name := range nodes {
+		if n := c.to.Plan.Node(addr.Node(name)); n != nil {
+			return n.At
+		}
+	}
+	for _, n := range c.to.Plan.Nodes {
+		return n.At
+	}
+	return diag.Pos{}
+}
+
+// left says of an instance that goes where its data stays.
+func (c *comparison) left(before *plan.Node, i *plan.Instance) {
+	data := dataOf(i)
+	if len(data) == 0 {
+		return
+	}
+	name := c.names.node(before.Name)
+	x := Change{Impact: Moves, Kind: OfData, What: "data of " + i.Name + " stays behind"}
+	for _, p := range data {
+		x.Because = append(x.Because, "its data stays in "+p)
+	}
+	now := c.names.instance(addr.Instance{Name: i.Name, Node: before.Name})
+	for _, n := range c.to.Plan.Nodes {
+		o := instance(n, now.Name)
+		if o == nil || o.Module != i.Module || n.Name == name || instance(c.from.Plan.Node(c.names.before(n.Name)), now.Name) != nil {
+			continue
+		}
+		x.What = fmt.Sprintf("%s moves to %s, and its data does not", i.Name, n.Name)
+		for _, p := range dataOf(o) {
+			x.Because = append(x.Because, fmt.Sprintf("it begins anew in %s of %s", p, n.Name))
+		}
+	}
+	c.add(name, x)
+}
+
+// data says of an instance that stays whether it keeps its data elsewhere, and so begins anew, or
+// another version is to read what it has.
+func (c *comparison) data(name addr.Node, was, is *plan.Instance) {
+	a, b := dataOf(was), dataOf(is)
+	x := Change{Impact: Moves, Kind: OfData, What: "data of " + is.Name + " stays behind"}
+	for _, p := range a {
+		if !slices.Contains(b, p) {
+			x.Because = append(x.Because, "its data stays in "+p)
+		}
+	}
+	if len(x.Because) > 0 {
+		for _, p := range b {
+			if !slices.Contains(a, p) {
+				x.Because = append(x.Because, "it begins anew in "+p)
+			}
+		}
+		if was.Name != is.Name {
+			x.Because = append(x.Because, fmt.Sprintf("it was called %s, and where it keeps its data follows the name", was.Name))
+		}
+		c.add(name, x)
+	}
+	if len(a) == 0 {
+		return
+	}
+	old, now := versions(was), versions(is)
+	for _, what := range union(old, now) {
+		if old[what] != "" && now[what] != "" && old[what] != now[what] {
+			c.add(name, Change{
+				Impact: Moves, Kind: OfData, What: fmt.Sprintf("data of %s is read by another major version: %s %s instead of %s", is.Name, what, now[what], old[what]),
+				Because: []string{"what it has may have to be converted first, and cannot be read by the older one afterwards"},
+			})
+		}
+	}
+}
+
+// databases says of a consumer whether what it stored with a provider that keeps data is in another
+// place now: another provider, or another name with the same one.
+func (c *comparison) databases(name addr.Node, before, after *plan.Node) {
+	was, is := c.takes(name, before, c.names), c.takes(name, after, names{})
+	for _, key := range union(was, is) {
+		if len(was[key]) != 1 || len(is[key]) != 1 {
+			continue
+		}
+		o, t := was[key][0], is[key][0]
+		if o.As == "" || !c.keeps(o) {
+			continue
+		}
+		x := Change{Impact: Moves, Kind: OfData}
+		if answeredBy(o) != answeredBy(t) {
+			x.What = fmt.Sprintf("%s has its %s with %s instead of %s, and what is in the old one stays there", t.Instance, asked(t), answeredBy(t), answeredBy(o))
+			c.add(name, x)
+			continue
+		}
+		a, b := leaves(o.Binding), leaves(t.Binding)
+		for _, k := range union(a, b) {
+			if a[k] != b[k] && !slices.Contains(whereabouts, k) {
+				x.Because = append(x.Because, fmt.Sprintf("%s is %s instead of %s", k, orNone(b[k]), orNone(a[k])))
+			}
+		}
+		if len(x.Because) > 0 {
+			x.What = fmt.Sprintf("%s has another %s with %s, and what is in the old one stays there", t.Instance, asked(t), answeredBy(t))
+			c.add(name, x)
+		}
+	}
+}
+
+// whereabouts are values of a binding that say where something is reached, and not what is in it.
+var whereabouts = []string{"provision", "node", "instance", "at", "as", "hostport", "host", "port", "note", "driver", "url", "user"}
+
+// keeps says whether the provider of an answer keeps data.
+func (c *comparison) keeps(t plan.Take) bool {
+	for _, n := range c.from.Plan.Nodes {
+		for _, i := range n.Instances {
+			if c.names.instance(addr.Instance{Name: i.Name, Node: n.Name}) == (addr.Instance{Name: t.Provider, Node: t.Node}) {
+				return len(dataOf(i)) > 0
+			}
+		}
+	}
+	return false
+}
+
+// dataOf lists where an instance keeps data: what its module says; where that says nothing, its
+// containers' volumes and its folders under /var/lib, /srv, /home and /data.
+func dataOf(i *plan.Instance) []string {
+	var out []string
+	for _, d := range i.Data {
+		out = append(out, d.Paths...)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	add := func(p string) {
+		for _, under := range []string{"/var/lib/", "/srv/", "/home/", "/data/"} {
+			if strings.HasPrefix(p, under) && !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	for _, r := range i.Resources {
+		switch {
+		case r.Directory != nil:
+			add(r.Directory.Path)
+		case r.Container != nil:
+			for _, v := range r.Container.Volumes {
+				source, _, _ := strings.Cut(v, ":")
+				if strings.HasPrefix(source, "/") {
+					add(source)
+				} else if source != "" {
+					out = append(out, "the volume "+source)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// versions are the major versions of what an instance runs, by what it is: of an image its tag's first
+// number, of a package the number at the end of its name.
+func versions(i *plan.Instance) map[string]string {
+	out := map[string]string{}
+	for _, r := range i.Resources {
+		switch {
+		case r.Package != nil && !r.Package.Absent:
+			name := strings.TrimRight(r.Package.Name, "0123456789.")
+			if v, _, _ := strings.Cut(r.Package.Name[len(name):], "."); v != "" {
+				out["package "+strings.TrimSuffix(name, "-")] = v
+			}
+		case r.Container != nil:
+			image, _, _ := strings.Cut(r.Container.Image, "@")
+			name, tag, ok := strings.Cut(path.Base(image), ":")
+			if !ok {
+				continue
+			}
+			tag = strings.TrimPrefix(tag, "v")
+			if n := len(tag) - len(strings.TrimLeft(tag, "0123456789")); n > 0 {
+				out["image "+name] = tag[:n]
+			}
+		}
+	}
+	return out
+}
