@@ -146,7 +146,7 @@ func oneName(p *Instance, name string, given []Given) diag.Diagnostic {
 	end := len(given) - 1
 	d := diag.Diagnostic{
 		Code: diag.SameDerived, At: given[end].By.At,
-		Message: fmt.Sprintf("%s and %s would have one %s at %s: %s", strings.Join(who[:end], ", "), who[end], name, p.Addr, given[end].Derived.Get(name).Text()),
+		Message: fmt.Sprintf("%s and %s would have one %s at %s: %s", strings.Join(who[:end], ", "), who[end], name, p.Addr, plainly(given[end].Derived.Get(name))),
 	}
 	for k, g := range given[:end] {
 		if g.By.At != d.At {
@@ -154,6 +154,14 @@ func oneName(p *Instance, name string, given []Given) diag.Diagnostic {
 		}
 	}
 	return d
+}
+
+// plainly writes a value as a person reads it: a text as it is, anything else as JSON.
+func plainly(v data.Value) string {
+	if v.Kind() == data.String && v.Text() != "" {
+		return v.Text()
+	}
+	return v.String()
 }
 
 func onlyMachine(i *Instance, l evaluate.Listen, by addr.Instance) diag.Diagnostic {

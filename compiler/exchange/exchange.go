@@ -58,8 +58,9 @@ type Taken struct {
 	Binding data.Value
 	// Secret says whether the consumer is given a credential.
 	Secret bool
-	values data.Value
-	at     string // of the consumer, as its provider reaches it
+	// values are what the consumer contributes, derived what the provider derives of them.
+	values, derived data.Value
+	at              string // of the consumer, as its provider reaches it
 	// endpoint is the consumer's listen that the provider reaches, if any.
 	endpoint string
 }
@@ -167,7 +168,7 @@ func (x *exchanger) give() {
 				}
 				p := x.byName[t.Answer.Provider.Addr]
 				provide := p.Told.Provision(t.Answer.Provision)
-				g := Given{Pair: t.Pair, By: i, As: t.As, At: t.at, Values: t.values, Derived: derivedOf(t, provide)}
+				g := Given{Pair: t.Pair, By: i, As: t.As, At: t.at, Values: t.values, Derived: t.derived}
 				if provide.Credential && provide.Secrets != nil {
 					g.Secret = provide.Secrets.Path + "/" + vault.ConsumerFile(t.Pair.Consumer)
 				}

@@ -113,7 +113,7 @@ func (x *exchanger) licensed(a *resolve.Answer) Taken {
 func (x *exchanger) provided(n *Node, i *Instance, a *resolve.Answer, q *evaluate.Require) (Taken, diag.List) {
 	p := x.byName[a.Provider.Addr]
 	provide := p.Told.Provision(a.Provision)
-	t := Taken{Answer: a, Secret: provide.Credential, values: q.Contributes, at: x.nameFor(n, i, a)}
+	t := Taken{Answer: a, Secret: provide.Credential, values: q.Contributes, derived: data.NewStruct(), at: x.nameFor(n, i, a)}
 	t.Pair = addr.Pair{Provider: p.Addr, Provision: a.Provision, Consumer: addr.Consumer{Instance: i.Addr, Label: a.Label}}
 	if provide.Credential {
 		t.As = x.settled.Logins[t.Pair]
@@ -138,7 +138,6 @@ func (x *exchanger) provided(n *Node, i *Instance, a *resolve.Answer, q *evaluat
 		}
 		return data.Field{Name: name, Value: data.NewString(s)}
 	}
-	fields := slices.Clone(provide.Serves.Fields())
 	if provide.Derives {
 		consumer := data.NewStruct(
 			str("as", t.As), str("node", string(i.Addr.Node)), str("instance", i.Addr.Name), str("module", i.Module.Name),
@@ -148,10 +147,12 @@ func (x *exchanger) provided(n *Node, i *Instance, a *resolve.Answer, q *evaluat
 		if ds.HasErrors() {
 			return t, notDerived(i, p, a, ds)
 		}
-		fields = append(fields, derived.Fields()...)
+		t.derived = derived
 	}
+	told := merged(provide.Serves, t.derived)
+	fields := slices.Clone(told.Fields())
 	fields = append(fields, str("provision", a.Provision), str("node", string(p.Addr.Node)), str("instance", p.Addr.Name), str("at", a.At), str("as", t.As))
-	if port := provide.Serves.Get("port"); port.Kind() == data.Int && a.At != "" {
+	if port := told.Get("port"); port.Kind() == data.Int && a.At != "" {
 		if n, err := strconv.Atoi(port.Text()); err == nil {
 			fields = append(fields, str("hostport", netaddr.Join(a.At, n)))
 		}
@@ -188,18 +189,16 @@ func (x *exchanger) nameFor(n *Node, i *Instance, a *resolve.Answer) string {
 	return resolve.Loopback
 }
 
-// derivedOf picks what was derived out of a binding.
-func derivedOf(t Taken, p *evaluate.Provide) data.Value {
-	var fields []data.Field
-	for _, f := range t.Binding.Fields() {
-		if p.Serves.Get(f.Name).Kind() == data.Absent && !isOwn(f.Name) {
-			fields = append(fields, f)
+// merged is what a consumer is told of what is served to all and derived for it: of a struct
+// that both speak of, the fields of both; otherwise what is derived counts.
+func merged(served, derived data.Value) data.Value {
+	out := served
+	for _, f := range derived.Fields() {
+		x := f.Value
+		if s := served.Get(f.Name); s.Kind() == data.Struct && x.Kind() == data.Struct {
+			x = merged(s, x)
 		}
+		out = out.With(f.Name, x)
 	}
-	return data.NewStruct(fields...)
-}
-
-// isOwn says whether a field is what a binding says of itself.
-func isOwn(name string) bool {
-	return slices.Contains([]string{"provision", "node", "instance", "at", "as", "hostport"}, name)
+	return out
 }
