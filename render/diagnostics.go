@@ -21,6 +21,13 @@ func notSafeIn(r plan.Resource, secret addr.Resource, format, encoding string) d
 	}
 }
 
+func secretChanged(r plan.Resource) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretComputed, At: r.At,
+		Message: fmt.Sprintf("%s has a piece of a secret, or a secret that was changed; the machine fills it in, so it can only be placed as it is, in one of its encodings", r.ID),
+	}
+}
+
 func notCarried(at diag.Pos, id addr.Resource, format string, err error) diag.Diagnostic {
 	var c *container.Error
 	if errors.As(err, &c) {

@@ -30,6 +30,8 @@ type lowering struct {
 }
 
 func (l *lowering) resource(r plan.Resource) {
+	items, entries := len(l.items), len(l.entries)
+	defer func() { l.noRemains(r, l.items[items:], l.entries[entries:]) }()
 	id := bundle.ID(r.ID.String())
 	switch {
 	case r.Package != nil:
@@ -79,9 +81,10 @@ func (l *lowering) secret(id bundle.ID, s *plan.Secret) {
 
 // rendered is a file's bytes with its placeholders taken out, and where they were.
 type rendered struct {
-	entry bundle.Entry
-	fills []place
-	err   error
+	entry   bundle.Entry
+	fills   []place
+	remains bool
+	err     error
 }
 
 type place struct {
@@ -97,6 +100,10 @@ func (l *lowering) file(r plan.Resource, id bundle.ID, f *plan.File) {
 	out := kept.(rendered)
 	if out.err != nil {
 		l.ds = append(l.ds, notCarried(r.At, r.ID, f.Format, out.err))
+		return
+	}
+	if out.remains {
+		l.ds = append(l.ds, secretChanged(r))
 		return
 	}
 	item := &bundle.File{
@@ -145,7 +152,7 @@ func renderFile(f *plan.File) rendered {
 		content = b
 	}
 	content, fills := takeOut(content, f.Fills)
-	return rendered{entry: bundle.NewEntry(bundle.FileSource(f.Path), content), fills: fills}
+	return rendered{entry: bundle.NewEntry(bundle.FileSource(f.Path), content), fills: fills, remains: plan.Remains(content)}
 }
 
 // takeOut removes every placeholder and tells where each stood in what is left (SEC-10).

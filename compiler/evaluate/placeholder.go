@@ -12,11 +12,9 @@ import (
 // Encodings in which a machine can fill a secret in.
 var Encodings = []string{"value", "urlencoded", "json", "base64", "shell"}
 
-// A placeholder is made of letters and digits only, so that no writer has to
-// escape it: a beginning, what it stands for in hex, and an end.
 const (
-	placeholderBegin = "Mshc0"
-	placeholderEnd   = "0cshM"
+	placeholderBegin = plan.PlaceholderBegin
+	placeholderEnd   = plan.PlaceholderEnd
 )
 
 var placeholderText = regexp.MustCompile(placeholderBegin + `([0-9a-f]+)` + placeholderEnd)

@@ -38,13 +38,6 @@ type File struct {
 	Fills []Placeholder
 }
 
-// Placeholder is a text that stands for a secret until the machine fills it in (SEC-10).
-type Placeholder struct {
-	Text     string        // as it stands in the content
-	Secret   addr.Resource // secret.requires.LABEL or secret.needs.NAME of the same instance
-	Encoding string        // value, urlencoded, json, base64 or shell
-}
-
 // Directory is a directory with owner and mode.
 type Directory struct {
 	Path, Owner, Group, Mode string
