@@ -29,6 +29,8 @@ type Input struct {
 	Lock []byte
 	// Cache shares evaluations with other compilations; it may be nil.
 	Cache *evaluate.Cache
+	// NoSharing has every question of every instance evaluated for itself: slower, and the same result.
+	NoSharing bool
 	// Head and FirstParent are the lock as git has it, empty where it has none.
 	Head, FirstParent []byte
 }
@@ -65,6 +67,9 @@ func Compile(in Input) (*Result, diag.List) {
 	// What every node runs and who answers whom depends on no number, so that a
 	// moved port can never change it.
 	eval := evaluate.NewCUE(src.Context, in.Cache)
+	if in.NoSharing {
+		eval = eval.Alone()
+	}
 	out.Evaluator = eval
 	resolved, rds := resolve.Resolve(src, eval)
 	out.Resolved = resolved

@@ -56,7 +56,7 @@ func (g *globals) folder() (fs.FS, error) {
 // options of a run that only looks: nothing is made, and what is not made yet is no fault.
 func (g *globals) options(command string) build.Options {
 	return build.Options{
-		Dir: g.dir, Tags: g.tags, Version: version, Random: g.random,
+		Dir: g.dir, Tags: g.tags, Version: version, Random: g.random, NoSharing: g.env("MESHC_SHARING") == "off",
 		Owner: vault.Owner{PID: os.Getpid(), Command: "meshc " + command, Since: time.Now()},
 	}
 }

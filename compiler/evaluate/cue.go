@@ -17,6 +17,8 @@ import (
 // instances whose inputs are equal once.
 type CUE struct {
 	ctx *cue.Context
+	// alone says that every question is evaluated for itself, even where an equal one was answered.
+	alone bool
 
 	mu      sync.Mutex
 	modules map[*load.Module]*compiled
@@ -38,6 +40,11 @@ func NewCUE(ctx *cue.Context, shared *Cache) *CUE {
 		shared = &Cache{}
 	}
 	return &CUE{ctx: ctx, modules: map[*load.Module]*compiled{}, Cache: shared}
+}
+
+// Alone is the same evaluator without sharing: slower, and the measure of what sharing must not change.
+func (c *CUE) Alone() *CUE {
+	return &CUE{ctx: c.ctx, alone: true, modules: map[*load.Module]*compiled{}, Cache: &Cache{}}
 }
 
 // compiled is what is worked out once for a module.
@@ -100,7 +107,7 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 	if k.ds.HasErrors() {
 		return nil, k.ds
 	}
-	if !slices.ContainsFunc(k.exchange, later) {
+	if !slices.ContainsFunc(k.exchange, later) && !c.alone {
 		return c.Interface(m, in)
 	}
 	return c.ask(&c.exchanges, "exchange", k, in, func(*compiled, Inputs) diag.List { return nil })
@@ -109,9 +116,9 @@ func (c *CUE) Exchange(m *load.Module, in Inputs) (*Interface, diag.List) {
 // ask gives a kept interface, or fills the module and reads it. What only resources may
 // read is left out. Answers with faults are not kept: the places of settings differ.
 func (c *CUE) ask(answers *kept[*Interface], question string, k *compiled, in Inputs, check func(*compiled, Inputs) diag.List) (*Interface, diag.List) {
-	in.Addresses, in.Consumers = nil, nil
+	in.Addresses, in.Consumers, in.Secrets, in.Needs = nil, nil, nil, nil
 	key := in.key(k.module, k.exchange, question)
-	if i, ok := answers.get(key); ok {
+	if i, ok := answers.get(key); ok && !c.alone {
 		return i, nil
 	}
 	if ds := check(k, in); ds.HasErrors() {
@@ -132,7 +139,7 @@ func (c *CUE) Resources(m *load.Module, in Inputs) (*Resources, diag.List) {
 		return nil, k.ds
 	}
 	key := in.key(m, k.resources, "resources")
-	if r, ok := c.resources.get(key); ok {
+	if r, ok := c.resources.get(key); ok && !c.alone {
 		return r, nil
 	}
 	v := c.fill(k.value, in, placed)

@@ -93,8 +93,13 @@ type Require struct {
 	Optional         bool
 	Binds, Secret    *Target
 	At               diag.Pos
-	// After lists the labels whose bindings contributes reads.
-	After []string
+	// After lists the labels whose bindings contributes reads; AfterAll says that it may read any.
+	After    []string
+	AfterAll bool
+	// Ports lists the listens whose ports it tells its provider: those that the provider may
+	// reach. Where PortsUnsure, there may be more, which its source does not say.
+	Ports       []string
+	PortsUnsure bool
 }
 
 // Condition is one value that a requirement asks of what is served.
@@ -117,9 +122,11 @@ type Provide struct {
 	Receives, Secrets *Target
 	Derives           bool
 	Unique            []string
-	// Ports lists the listens whose ports it serves: those that a consumer reaches.
-	Ports []string
-	At    diag.Pos
+	// Ports lists the listens whose ports it serves or derives: those that a consumer may
+	// reach. Where PortsUnsure, it may serve more, which its source does not say.
+	Ports       []string
+	PortsUnsure bool
+	At          diag.Pos
 }
 
 // Provision finds a provision by name, or gives nil.

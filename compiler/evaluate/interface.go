@@ -75,14 +75,21 @@ func readInterface(k *compiled, v cue.Value, in Inputs) (*Interface, diag.List) 
 		i.Claims = append(i.Claims, Claim{name, r.text(v, "node", "scope"), load.KeyAt(v)})
 	})
 	r.each(v.LookupPath(cue.ParsePath("needs")), func(name string, v cue.Value) { i.Needs = append(i.Needs, r.need(name, v)) })
-	r.each(v.LookupPath(cue.ParsePath("requires")), func(label string, v cue.Value) { i.Requires = append(i.Requires, r.require(k, label, v)) })
+	r.each(v.LookupPath(cue.ParsePath("requires")), func(label string, v cue.Value) {
+		q := r.require(k, label, v)
+		q.Ports, q.PortsUnsure = listens(k.reads.Contributes(label))
+		i.Requires = append(i.Requires, q)
+	})
 	r.each(v.LookupPath(cue.ParsePath("provides")), func(name string, v cue.Value) {
 		p := r.provide(name, v)
-		for _, rd := range k.reads.Serves(name) {
-			if parts := strings.Split(rd.Path, "."); parts[0] == "ports" && len(parts) > 1 {
-				p.Ports = append(p.Ports, parts[1])
+		serves, unsure := listens(k.reads.Serves(name))
+		derives, any := listens(k.reads.Derives(name))
+		if any { // what is derived depends on who asks, so that it is not tried
+			for _, l := range i.Listens {
+				derives = append(derives, l.Name)
 			}
 		}
+		p.Ports, p.PortsUnsure = slices.Compact(slices.Sorted(slices.Values(slices.Concat(serves, derives)))), unsure
 		i.Provides = append(i.Provides, p)
 	})
 	slices.SortFunc(i.Listens, func(a, b Listen) int { return strings.Compare(a.Name, b.Name) })
@@ -170,13 +177,31 @@ func (r *reader) require(k *compiled, label string, v cue.Value) Require {
 		}
 	}
 	for _, rd := range k.reads.Contributes(label) {
-		if p := strings.SplitN(rd.Path, ".", 3); p[0] == "bindings" && len(p) > 1 {
+		switch p := strings.SplitN(rd.Path, ".", 3); {
+		case p[0] == "bindings" && len(p) > 1:
 			q.After = append(q.After, p[1])
+		case p[0] == "bindings" || p[0] == "":
+			q.AfterAll = true
 		}
 	}
 	slices.Sort(q.After)
 	q.After = slices.Compact(q.After)
 	return q
+}
+
+// listens are those whose ports are read, in order; unsure says that there may be more, which
+// does not follow from the source.
+func listens(reads []load.Read) (names []string, unsure bool) {
+	for _, rd := range reads {
+		switch p := strings.SplitN(rd.Path, ".", 3); {
+		case p[0] == "ports" && len(p) > 1:
+			names = append(names, p[1])
+		case p[0] == "ports" || p[0] == "":
+			unsure = true
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), unsure
 }
 
 // conditions takes a `where` apart into its leaves.

@@ -43,14 +43,13 @@ func (in Inputs) key(m *load.Module, reads []string, question string) [32]byte {
 	b = append(b, m.Digest[:]...)
 	b = data.NewString(in.Instance).AppendKey(b)
 	b = in.Settings.Data().AppendKey(b)
-	done := ""
+	parts := make([]string, 0, len(reads))
 	for _, r := range reads {
-		r = coarse(r)
-		if r == done {
-			continue
-		}
-		done = r
-		b = append(b, r...)
+		parts = append(parts, coarse(r))
+	}
+	slices.Sort(parts)
+	for _, r := range slices.Compact(parts) {
+		b = data.NewString(r).AppendKey(b)
 		b = in.append(b, r)
 	}
 	return sha256.Sum256(b)

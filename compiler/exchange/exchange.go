@@ -61,8 +61,8 @@ type Taken struct {
 	// values are what the consumer contributes, derived what the provider derives of them.
 	values, derived data.Value
 	at              string // of the consumer, as its provider reaches it
-	// endpoint is the consumer's listen that the provider reaches, if any.
-	endpoint string
+	// endpoints are the consumer's listens that the provider is told the ports of, and so reaches.
+	endpoints []string
 }
 
 // Given is a consumer as its provider is told of it.
@@ -112,6 +112,9 @@ func Exchange(r *resolve.Resolved, s settle.Settled, eval evaluate.Evaluator) (*
 		told, ds := eval.Exchange(i.Module, i.Inputs)
 		x.say(ds)
 		i.Told = told
+		if !ds.HasErrors() {
+			x.say(x.served(i))
+		}
 	})
 	if x.ds.HasErrors() {
 		return x.out, x.ds

@@ -1,9 +1,12 @@
 package exchange
 
 import (
+	"maps"
 	"slices"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/data"
+	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/resolve"
@@ -36,8 +39,8 @@ func (x *exchanger) listens() {
 				for _, l := range p.Told.Provision(t.Answer.Provision).Ports {
 					reach(p, l, i, t.Answer.Network)
 				}
-				if t.endpoint != "" {
-					reach(i, t.endpoint, p, t.Answer.Network)
+				for _, l := range t.endpoints {
+					reach(i, l, p, t.Answer.Network)
 				}
 			}
 		}
@@ -56,6 +59,62 @@ func (x *exchanger) listens() {
 			}
 		}
 	}
+}
+
+// served finds out which ports a provision serves where its source does not say so.
+func (x *exchanger) served(i *Instance) (ds diag.List) {
+	provides := slices.Clone(i.Told.Provides)
+	for k, p := range provides {
+		if !p.PortsUnsure {
+			continue
+		}
+		ports, pds := x.told(i, func(told *evaluate.Interface) data.Value { return told.Provision(p.Name).Serves })
+		ds = append(ds, pds...)
+		provides[k].Ports = slices.Concat(p.Ports, ports)
+	}
+	told := *i.Told // it may be another instance's too
+	told.Provides = provides
+	i.Told = &told
+	return ds
+}
+
+// told gives the listens on whose ports a part of the interface depends: each is given
+// another number in turn, and what comes out is another value or the same.
+func (x *exchanger) told(i *Instance, part func(*evaluate.Interface) data.Value) ([]string, diag.List) {
+	var out []string
+	is := part(i.Told)
+	if i.Inputs.Bindings != nil {
+		now, ds := x.eval.Exchange(i.Module, i.Inputs)
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		is = part(now)
+	}
+	for _, l := range i.Told.Listens {
+		in := i.Inputs
+		in.Ports = maps.Clone(in.Ports)
+		in.Ports[l.Name] = another(in.Ports)
+		told, ds := x.eval.Exchange(i.Module, in)
+		// What another number is refused for depends on it.
+		if ds.HasErrors() || !part(told).Equal(is) {
+			out = append(out, l.Name)
+		}
+	}
+	return out, nil
+}
+
+// another is a number that none of the listens has.
+func another(ports map[string]int) int {
+	n := 0
+	for _, p := range ports {
+		n = max(n, p)
+	}
+	if n == 65535 {
+		for n = 1; slices.Contains(slices.Collect(maps.Values(ports)), n); n++ {
+		}
+		return n
+	}
+	return n + 1
 }
 
 func (x *exchanger) bound(n *Node, i *Instance, l evaluate.Listen, users []user) plan.Listen {

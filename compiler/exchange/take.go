@@ -23,7 +23,8 @@ func (x *exchanger) take(n *Node, i *Instance) diag.List {
 			continue
 		}
 		q := i.Told.Requirement(label)
-		if !q.Whole && len(q.After) > 0 {
+		if len(q.After) > 0 || q.AfterAll {
+			// What was worked out before these were known may look whole and not be.
 			told, tds := x.eval.Exchange(i.Module, i.Inputs)
 			if tds.HasErrors() {
 				return append(ds, tds...)
@@ -82,7 +83,7 @@ func inOrder(i *Instance) ([]string, diag.List) {
 			return false
 		}
 		state[label] = 1
-		for _, after := range q.After {
+		for _, after := range before(i, q) {
 			if !visit(after) {
 				circle = append(circle, label)
 				return false
@@ -98,6 +99,20 @@ func inOrder(i *Instance) ([]string, diag.List) {
 		}
 	}
 	return out, nil
+}
+
+// before are the labels whose bindings have to be known before a requirement can contribute.
+func before(i *Instance, q *evaluate.Require) []string {
+	if !q.AfterAll {
+		return q.After
+	}
+	var out []string
+	for _, o := range i.Told.Requires {
+		if o.Label != q.Label {
+			out = append(out, o.Label)
+		}
+	}
+	return out
 }
 
 // licensed is the binding to a licence, which needs no network and grants nothing
@@ -129,9 +144,18 @@ func (x *exchanger) provided(n *Node, i *Instance, a *resolve.Answer, q *evaluat
 		if !ok {
 			return t, diag.List{unknownEndpoint(i, q, e.Text())}
 		}
-		t.endpoint = e.Text()
+		t.endpoints = append(t.endpoints, e.Text())
 		t.values = t.values.With("port", data.NewInt(strconv.Itoa(port)))
 	}
+	ports := q.Ports
+	if q.PortsUnsure {
+		more, ds := x.told(i, func(told *evaluate.Interface) data.Value { return told.Requirement(q.Label).Contributes })
+		if ds.HasErrors() {
+			return t, ds
+		}
+		ports = slices.Concat(ports, more)
+	}
+	t.endpoints = append(t.endpoints, ports...)
 	str := func(name, s string) data.Field {
 		if s == "" {
 			return data.Field{Name: name}

@@ -287,9 +287,27 @@ func defaultStruct(at diag.Pos, module string) diag.Diagnostic {
 }
 
 func interfaceTooLate(at diag.Pos, module, field, input string) diag.Diagnostic {
+	if input == "" {
+		return diag.Diagnostic{
+			Code: diag.InterfaceTooLate, At: at,
+			Message: fmt.Sprintf("%s of module %s can depend on everything in `in`, of which ports and answers are known only after every node has been resolved; name what it needs, such as in.node.name", field, module),
+		}
+	}
 	return diag.Diagnostic{
 		Code: diag.InterfaceTooLate, At: at,
 		Message: fmt.Sprintf("%s of module %s depends on in.%s, which is known only after every node has been resolved", field, module, input),
+	}
+}
+
+// toldTooLate is what one end tells the other of something that is not known by then.
+func toldTooLate(at diag.Pos, module, field, of, name, input string) diag.Diagnostic {
+	what := "in." + input + ", which is known only after that"
+	if input == "" {
+		what = "everything in `in`, of which some is known only after that; name what it needs, such as in.node.name"
+	}
+	return diag.Diagnostic{
+		Code: diag.InterfaceTooLate, At: at,
+		Message: fmt.Sprintf("%s of the %s %s of module %s can depend on %s", field, of, name, module, what),
 	}
 }
 
@@ -304,10 +322,25 @@ func secretOutside(at diag.Pos, module, field, input string) diag.Diagnostic {
 	}
 }
 
+// secretInput names a secret as an author knows it, or all of them.
+func secretInput(input string) string {
+	if input == "" {
+		return "something that can hold a secret"
+	}
+	return "in." + input
+}
+
+func secretGiven(at diag.Pos, module, function, input string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretComputed, At: at,
+		Message: fmt.Sprintf("module %s gives %s to %s; the machine fills the secret in, so that the compiler does not have it: it can only be placed as it is, in one of the encodings value, urlencoded, json, base64, shell", module, secretInput(input), function),
+	}
+}
+
 func secretCompared(at diag.Pos, module, input string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.SecretComputed, At: at,
-		Message: fmt.Sprintf("module %s compares in.%s with something; the machine fills the secret in, so that the compiler does not have it", module, input),
+		Message: fmt.Sprintf("module %s compares %s with something; the machine fills the secret in, so that the compiler does not have it", module, secretInput(input)),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
@@ -47,22 +46,6 @@ func Format(v cue.Value) string {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
-}
-
-// Contributes gives the inputs that a requirement's contributes reads.
-func (r *Reads) Contributes(label string) []Read { return r.at("requires", label, "contributes") }
-
-// Serves gives the inputs that what a provision serves reads.
-func (r *Reads) Serves(provision string) []Read { return r.at("provides", provision, "serves") }
-
-func (r *Reads) at(field string, path ...string) []Read {
-	w := walker{reads: r, seen: map[ast.Node]bool{}}
-	for _, n := range r.scope[field] {
-		for _, q := range within(n, path) {
-			w.node(q)
-		}
-	}
-	return w.result()
 }
 
 // BuiltinSource is the text of a file of the catalogue, as positions name it.

@@ -128,7 +128,7 @@ func moduleFaults(m *Module, v cue.Value) diag.List {
 		ds = append(ds, missingField("module "+m.Name)(m.At, []string{"summary"}))
 	}
 	ds = append(ds, structDefaults(m)...)
-	return slices.Concat(ds, lateInterface(m), secretsOutside(m), secretsCompared(m))
+	return slices.Concat(ds, lateInterface(m), secretsOutside(m), secretsComputed(m))
 }
 
 // ownModuleFaults builds the mesh's own modules, all of them, and says what is

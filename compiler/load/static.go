@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
 
@@ -64,12 +65,40 @@ func lateInterface(m *Module) diag.List {
 	reads := NewReads(m.Files)
 	for _, name := range []string{"claims", "listens", "needs", "requires", "provides"} {
 		for _, r := range reads.Interface(name) {
-			if slices.Contains(lateInputs, r.Input()) && !isSecret(r) {
+			if (r.Path == "" || slices.Contains(lateInputs, r.Input())) && !isSecret(r) {
 				ds = append(ds, interfaceTooLate(r.At, m.Name, name, r.Path))
 			}
 		}
 	}
+	// What is served may depend on ports, and what is contributed on other answers too. Of all the rest
+	// nothing is known yet, and a comprehension over nothing would look like an answer.
+	told := func(field, of, name string, rs []Read, known ...string) {
+		for _, r := range rs {
+			if (r.Path == "" || slices.Contains(lateInputs, r.Input())) && !slices.Contains(known, r.Input()) && !isSecret(r) {
+				ds = append(ds, toldTooLate(r.At, m.Name, field, of, name, r.Path))
+			}
+		}
+	}
+	for _, name := range reads.labels("requires") {
+		told("contributes", "requirement", name, reads.Contributes(name), "ports", "bindings")
+	}
+	for _, name := range reads.labels("provides") {
+		told("serves", "provision", name, reads.Serves(name), "ports")
+		told("derives", "provision", name, reads.Derives(name), "ports")
+	}
 	return ds
+}
+
+// labels are the constant names in a top-level struct.
+func (r *Reads) labels(top string) []string {
+	var out []string
+	for _, at := range r.fields {
+		if len(at) == 2 && at[0] == top {
+			out = append(out, at[1])
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // secretsOutside refuses secrets anywhere but in a module's resources: what it tells
@@ -87,21 +116,40 @@ func secretsOutside(m *Module) diag.List {
 	return ds
 }
 
-// secretsCompared refuses comparisons with a secret, of which the compiler has a
-// placeholder only: they would come out the same whatever the secret is (SEC-10).
-// Whether there is a secret at all (`!= _|_`) may be asked.
-func secretsCompared(m *Module) diag.List {
+// secretsComputed refuses what is done with a secret, of which the compiler has a
+// placeholder only: a comparison would come out the same whatever the secret is, and what a
+// function makes of the placeholder is not what it would make of the secret (SEC-10). Whether
+// there is a secret at all (`!= _|_`) may be asked, and functions that put texts together
+// may be given one. What goes around this is looked for where everything is evaluated, and
+// once more where bytes are final.
+func secretsComputed(m *Module) diag.List {
 	var ds diag.List
 	reads := NewReads(m.Files)
+	if len(reads.scope["needs"])+len(reads.scope["requires"])+len(reads.scope[""]) == 0 {
+		return nil // it has no secret
+	}
 	for _, f := range m.Files {
 		ast.Walk(f, func(n ast.Node) bool {
-			b, ok := n.(*ast.BinaryExpr)
-			if !ok || !slices.Contains(comparisons, b.Op) || isBottom(b.X) || isBottom(b.Y) {
-				return true
-			}
-			for _, x := range []ast.Expr{b.X, b.Y} {
-				if path, ok := reads.secret(x, 0); ok {
-					ds = append(ds, secretCompared(span(b), m.Name, path))
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if !slices.Contains(comparisons, n.Op) || asksForThere(n) {
+					return true
+				}
+				if path, ok := reads.secret(n.X, n.Y); ok {
+					ds = append(ds, secretCompared(span(n), m.Name, path))
+					return false
+				}
+			case *ast.CallExpr:
+				if putsTogether(n.Fun) {
+					return true
+				}
+				if path, ok := reads.secret(n.Args...); ok {
+					ds = append(ds, secretGiven(span(n), m.Name, sourceOf(n.Fun), path))
+					return false
+				}
+			case *ast.IndexExpr:
+				if path, ok := reads.secret(n.Index); ok {
+					ds = append(ds, secretCompared(span(n), m.Name, path))
 					return false
 				}
 			}
@@ -111,49 +159,49 @@ func secretsCompared(m *Module) diag.List {
 	return ds
 }
 
-var comparisons = []token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.MAT, token.NMAT}
+var comparisons = []token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.MAT, token.NMAT, token.MUL, token.QUO}
 
-func isBottom(x ast.Expr) bool {
-	_, ok := x.(*ast.BottomLit)
-	return ok
+// asksForThere says whether a comparison asks only if something that it names is there
+// (`in.secrets.x != _|_`). Of something computed, that would be a test of its value.
+func asksForThere(b *ast.BinaryExpr) bool {
+	for _, x := range [][2]ast.Expr{{b.X, b.Y}, {b.Y, b.X}} {
+		if _, ok := x[0].(*ast.BottomLit); !ok {
+			continue
+		}
+		if ident, _ := chain(x[1]); ident != nil {
+			return true
+		}
+	}
+	return false
 }
 
-// secret gives the input that an expression is a secret by, also through other
-// fields' names, inside a text, and as what a function is given.
-func (r *Reads) secret(x ast.Expr, depth int) (string, bool) {
-	if p, ok := x.(*ast.ParenExpr); ok {
-		return r.secret(p.X, depth)
+// putsTogether says whether a function only puts together what it is given, byte by byte:
+// those of package list, and strings.Join. A length is one of a list as often as of a
+// text; that of a placeholder is noticed when it is evaluated.
+func putsTogether(fun ast.Expr) bool {
+	ident, path := chain(fun)
+	if ident == nil {
+		return false
 	}
-	if t, ok := x.(*ast.Interpolation); ok {
-		for _, e := range t.Elts {
-			if path, ok := r.secret(e, depth); ok {
-				return path, true
-			}
-		}
-		return "", false
+	spec, ok := ident.Node.(*ast.ImportSpec)
+	if !ok {
+		return ident.Node == nil && slices.Contains([]string{"len", "close", "and", "or"}, strings.TrimPrefix(ident.Name, "__"))
 	}
-	if call, ok := x.(*ast.CallExpr); ok {
-		for _, a := range call.Args {
-			if path, ok := r.secret(a, depth); ok {
-				return path, true
-			}
-		}
-		return "", false
+	switch unquote(spec.Path.Value) {
+	case "list":
+		return true
+	case "strings":
+		return slices.Equal(path, []string{"Join"})
 	}
-	ident, path := chain(x)
-	if ident == nil || depth > 20 {
-		return "", false
-	}
-	if ident.Name == "in" {
-		read := Read{Path: strings.Join(path, ".")}
-		return read.Path, isSecret(read) && len(path) > 2
-	}
-	for _, n := range r.scope[ident.Name] {
-		for _, part := range within(n, path) {
-			if e, ok := part.(ast.Expr); ok {
-				if path, ok := r.secret(e, depth+1); ok {
-					return path, true
-				}
+	return false
+}
+
+// secret gives the first input by which one of the expressions holds a secret's value.
+func (r *Reads) secret(xs ...ast.Expr) (string, bool) {
+	for _, x := range xs {
+		for _, read := range r.expr(x) {
+			if read.Path == "" || isSecret(read) {
+				return read.Path, true
 			}
 		}
 	}
@@ -185,4 +233,13 @@ func plainArg(args []any) string {
 		return ""
 	}
 	return fmt.Sprint(args[0])
+}
+
+// sourceOf is an expression as its author wrote it.
+func sourceOf(x ast.Expr) string {
+	b, err := format.Node(x)
+	if err != nil {
+		return "a function"
+	}
+	return string(b)
 }

@@ -35,6 +35,8 @@ type Options struct {
 	Seal   vault.Mode
 	// Random gives sources of random bytes; crypto/rand where it is nil.
 	Random func() io.Reader
+	// NoSharing is compiler.Input's.
+	NoSharing bool
 }
 
 func (o Options) random() func() io.Reader {
@@ -98,7 +100,7 @@ func (r *Run) Close() error { return r.session.Close() }
 
 func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List, error) {
 	in := compiler.Input{
-		FS: os.DirFS(o.Dir), Options: load.Options{Tags: o.Tags, Version: o.Version}, Mode: o.Settle, Lock: view.Lock,
+		FS: os.DirFS(o.Dir), Options: load.Options{Tags: o.Tags, Version: o.Version}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing,
 	}
 	if repo, ok := history.Open(o.Dir); ok {
 		in.Head, in.FirstParent = repo.Locks()
