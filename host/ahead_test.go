@@ -20,7 +20,7 @@ func foretold(t *testing.T, what, dir, b string) Report {
 	t.Helper()
 	h := onTree(t, dir)
 	before := snapshot(t, dir)
-	o, err := h.Open(b, Policy{})
+	o, err := h.Open(b, resealed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func applyOnce(tree, bundleDir string) error {
 		return err
 	}
 	h := &Host{Machine: m, Now: time.Now}
-	o, err := h.Open(bundleDir, Policy{})
+	o, err := h.Open(bundleDir, resealed)
 	if err != nil {
 		return err
 	}
