@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 
@@ -180,18 +181,30 @@ func (r *run) ownerAhead(p string) (int, bool) {
 func (r *run) mayBring() bool { return r.ahead.brings && r.host.Machine.IsLive }
 
 // lookUnits looks at units, as they would be by now.
-func (r *run) lookUnits(ctx context.Context, names []string) (map[string]machine.Condition, error) {
+func (r *run) lookUnits(ctx context.Context, names []string) (map[string]machine.Condition, machine.Unknowable, error) {
 	units := r.host.Machine.Units
-	all, err := units.LookAll(ctx, names)
+	all, unknown, err := knowable(units.LookAll(ctx, names))
 	if err != nil || !r.dry {
-		return all, err
+		return all, unknown, err
 	}
 	for _, name := range names {
+		if unknown[name] != nil {
+			continue
+		}
 		if all[name], err = units.Ahead(ctx, name, all[name], r.ahead.texts); err != nil {
-			return nil, err
+			unknown[name] = err
 		}
 	}
-	return all, nil
+	return all, unknown, nil
+}
+
+// knowable tells units that cannot be looked at from a failure to look at any.
+func knowable(all map[string]machine.Condition, err error) (map[string]machine.Condition, machine.Unknowable, error) {
+	unknown := machine.Unknowable{}
+	if errors.As(err, &unknown) {
+		err = nil
+	}
+	return all, unknown, err
 }
 
 // inAnotherOrder says whether the blocks of a file are, or would be by now, in another

@@ -246,7 +246,7 @@ func (r *run) isForeign(ctx context.Context, c claim, l listener, ours []string)
 	if c.isListen && (len(l.holders) == 0 || slices.ContainsFunc(l.holders, holder.isManager)) {
 		return false // the kernel's own, such as a tunnel's, or systemd's for a unit
 	}
-	is, err := r.host.Machine.Units.LookAll(ctx, c.units)
+	is, _, err := knowable(r.host.Machine.Units.LookAll(ctx, c.units))
 	return err == nil && slices.ContainsFunc(c.units, func(u string) bool { return !is[u].Running || is[u].Broken })
 }
 

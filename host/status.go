@@ -88,7 +88,8 @@ func (h *Host) lookUnits(ctx context.Context, st *state) (map[string]machine.Con
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return h.Machine.Units.LookAll(ctx, names)
+	all, _, err := knowable(h.Machine.Units.LookAll(ctx, names)) // one that cannot be looked at is said on its own
+	return all, err
 }
 
 // drift says in which way a thing is not as it was made.

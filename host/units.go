@@ -41,7 +41,7 @@ func (r *run) makeUnits(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	is, err := r.lookUnits(ctx, names)
+	is, unknown, err := r.lookUnits(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -53,6 +53,10 @@ func (r *run) makeUnits(ctx context.Context) error {
 		}
 		if blocked != "" {
 			r.fail(w, Skipped, because+string(blocked)+" failed")
+			continue
+		}
+		if err := unknown[w.key.Name]; err != nil {
+			r.fail(w, Failed, err.Error())
 			continue
 		}
 		if w.thing.Found == nil {
@@ -100,12 +104,14 @@ func (r *run) stayUp(ctx context.Context) error {
 	for i, w := range r.started {
 		names[i] = w.key.Name
 	}
-	is, err := r.host.Machine.Units.LookAll(context.WithoutCancel(ctx), names)
+	is, unknown, err := knowable(r.host.Machine.Units.LookAll(context.WithoutCancel(ctx), names))
 	if err != nil {
 		return err
 	}
 	for _, w := range r.started {
-		if c := is[w.key.Name]; c.Broken || !c.Running {
+		if err := unknown[w.key.Name]; err != nil {
+			r.fail(w, Failed, err.Error())
+		} else if c := is[w.key.Name]; c.Broken || !c.Running {
 			r.fail(w, Failed, endedAgain(w.key.Name))
 		}
 	}
@@ -170,11 +176,14 @@ func (r *run) enableUnits(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	is, err := r.host.Machine.Units.LookAll(ctx, names)
+	is, unknown, err := knowable(r.host.Machine.Units.LookAll(ctx, names))
 	if err != nil {
 		return err
 	}
 	for _, w := range wanted {
+		if unknown[w.key.Name] != nil {
+			continue
+		}
 		on := w.item.(*bundle.Unit).Enabled
 		c := is[w.key.Name]
 		if c.Enabled == on && !c.Stale || c.Generated || c.Absent {

@@ -144,3 +144,25 @@ func TestFilterBeforeUnits(t *testing.T) {
 		t.Errorf("restarted %v", u.restarted)
 	}
 }
+
+// HST-2, T33: whatever one unit answers, the rest goes on: a template cannot be asked about.
+func TestOneUnitOfMany(t *testing.T) {
+	dir := newTree(t)
+	h := onTree(t, dir)
+	b := write(t, []bundle.Item{
+		running("a/unit.first", "first.service"), running("b/unit.backup", "backup@.service"), running("c/unit.last", "last.service"),
+	}, nil)
+	r := foretold(t, "units", dir, b)
+	for _, want := range []string{
+		"started unit first.service", "started unit last.service",
+		"failed unit backup@.service (b/unit.backup): backup@.service is a template, which neither runs nor can be asked about: its instances are units",
+	} {
+		if !strings.Contains(lines(r), want) {
+			t.Errorf("%q is not in\n%s", want, lines(r))
+		}
+	}
+	if _, err := h.Status(t.Context()); err != nil {
+		t.Error(err)
+	}
+	noFailures(t, apply(t, h, write(t, nil, nil)))
+}

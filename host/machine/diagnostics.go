@@ -97,6 +97,10 @@ func twoPolicies() error {
 	return fmt.Errorf("%s was made while %s, which was there before, was kept to be given back; remove the one that is not to be", policyFile, policyFound)
 }
 
+func isTemplate(name string) error {
+	return fmt.Errorf("%s is a template, which neither runs nor can be asked about: its instances are units", name)
+}
+
 func notMade(name string, absent bool) error {
 	if absent {
 		return fmt.Errorf("apt-get has done its work, and package %s is still there; see what `apt-get remove %s` says", name, name)

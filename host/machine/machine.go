@@ -14,7 +14,10 @@ package machine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 )
 
 // Kind is a kind of thing on a machine.
@@ -149,7 +152,7 @@ type Backend interface {
 // Units is the backend of units, which can do more.
 type Units interface {
 	Backend
-	// LookAll looks at several at once.
+	// LookAll looks at several at once. What is Unknowable of some is known of the others.
 	LookAll(ctx context.Context, names []string) (map[string]Condition, error)
 	// Enable says whether a unit starts with the machine, ahead of Make, so that the
 	// manager has to read its files only once for this and for their texts.
@@ -165,6 +168,24 @@ type Units interface {
 	// Try generates units from Quadlet files, given by path, without installing
 	// anything, and says which of the files are not accepted, and why.
 	Try(ctx context.Context, files map[string][]byte) (map[string]error, error)
+}
+
+// Unknowable are units that cannot be looked at, such as a template, each with the reason.
+type Unknowable map[string]error
+
+func (u Unknowable) Error() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(u)) {
+		all = append(all, u[name].Error())
+	}
+	return strings.Join(all, "\n")
+}
+
+func (u Unknowable) orNil() error {
+	if len(u) == 0 {
+		return nil
+	}
+	return u
 }
 
 // Machine is one machine's backends.

@@ -45,11 +45,11 @@ func runIn(ctx context.Context, root, name string, args ...string) (string, erro
 		return run(ctx, name, args...)
 	}
 	// env looks for the program, on the inside and by our PATH.
-	var out bytes.Buffer
+	var out lines
 	cmd := exec.CommandContext(ctx, "/usr/bin/env", append([]string{"--", name}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment, "/", &out, &out
 	err := runGroup(ctx, cmd, syscall.SysProcAttr{Chroot: root})
-	return strings.TrimSpace(out.String()), err
+	return out.String(), err
 }
 
 // lookPath finds a program where those of the machine are, whatever the PATH of whoever
@@ -69,13 +69,33 @@ func Ask(ctx context.Context, name string, args ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out, said bytes.Buffer
+	var said lines
+	var out answer
 	cmd := exec.CommandContext(ctx, p, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = environment, &out, &said
 	if err := runGroup(ctx, cmd, syscall.SysProcAttr{}); err != nil {
 		return nil, failed(ctx, name+" "+args[0], said.String(), err)
 	}
-	return out.Bytes(), nil
+	return out.all, nil
+}
+
+// maxAnswer bounds what a program is asked for, and maxTold what is kept of the words of
+// one: the end, where the reason stands. It is more than any secret has in any form, so
+// that none that is taken out is cut in two.
+const (
+	maxAnswer = 32 << 20
+	maxTold   = 1 << 20
+)
+
+// answer collects output that is read, all of it or nothing.
+type answer struct{ all []byte }
+
+func (a *answer) Write(p []byte) (int, error) {
+	if len(a.all)+len(p) > maxAnswer {
+		return 0, tooLong(maxAnswer)
+	}
+	a.all = append(a.all, p...)
+	return len(p), nil
 }
 
 // runWith runs a program with more environment, and tells each line of its output.
@@ -89,14 +109,13 @@ func runWith(ctx context.Context, env []string, line func(string), name string, 
 	}
 	cmd := exec.CommandContext(ctx, p, args...)
 	cmd.Env = append(append([]string{}, environment...), env...)
-	var out bytes.Buffer
+	out := &lines{}
 	if tell := line; tell != nil {
-		line = func(s string) { tell(hidden(ctx, s)) }
+		out.tell = func(s string) { tell(hidden(ctx, s)) }
 	}
-	cmd.Stdout = &lines{out: &out, tell: line}
-	cmd.Stderr = cmd.Stdout
+	cmd.Stdout, cmd.Stderr = out, out
 	err := runGroup(ctx, cmd, syscall.SysProcAttr{})
-	return strings.TrimSpace(out.String()), err
+	return out.String(), err
 }
 
 // runGroup runs a program in a group of processes of its own, so that an interrupt from
@@ -112,25 +131,30 @@ func runGroup(ctx context.Context, cmd *exec.Cmd, attr syscall.SysProcAttr) erro
 	return err
 }
 
-// lines collects output, and tells each line as it ends.
+// lines keeps the end of an output, and tells each line as it ends.
 type lines struct {
-	out  *bytes.Buffer
-	told int
+	end  []byte
+	line []byte // that has begun
 	tell func(string)
 }
 
 func (l *lines) Write(p []byte) (int, error) {
-	l.out.Write(p)
+	l.end = append(l.end, p[max(0, len(p)-maxTold):]...)
+	if len(l.end) > 2*maxTold {
+		l.end = append(l.end[:0], l.end[len(l.end)-maxTold:]...)
+	}
 	if l.tell == nil {
 		return len(p), nil
 	}
-	for {
-		rest := l.out.Bytes()[l.told:]
+	for rest := p; ; {
 		i := bytes.IndexByte(rest, '\n')
 		if i < 0 {
+			l.line = append(l.line, rest[:min(len(rest), max(0, maxTold-len(l.line)))]...)
 			return len(p), nil
 		}
-		l.tell(string(rest[:i]))
-		l.told += i + 1
+		l.tell(string(l.line) + string(rest[:i]))
+		l.line, rest = l.line[:0], rest[i+1:]
 	}
 }
+
+func (l *lines) String() string { return strings.TrimSpace(string(l.end[max(0, len(l.end)-maxTold):])) }

@@ -26,20 +26,27 @@ func (s systemd) Look(ctx context.Context, key Key) (Condition, error) {
 
 // LookAll asks systemd about several units in one go.
 func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condition, error) {
-	args := []string{"show", "--property=LoadState,ActiveState,SubState,UnitFileState,Type,Result,ExecMainExitTimestampMonotonic,FragmentPath", "--"}
-	out, err := run(ctx, "systemctl", append(args, names...)...)
-	if err != nil {
-		return nil, failed(ctx, "systemctl show", out, err)
+	if len(names) == 1 && strings.Contains(names[0], "@.") {
+		return nil, isTemplate(names[0])
 	}
-	answers := strings.Split(out, "\n\n")
-	if len(answers) != len(names) {
-		return nil, fmt.Errorf("systemctl show told of %d units, asked for %d", len(answers), len(names))
+	args := []string{"show", "--property=LoadState,ActiveState,SubState,UnitFileState,Type,Result,ExecMainExitTimestampMonotonic,FragmentPath", "--"}
+	out, err := Ask(ctx, "systemctl", append(args, names...)...)
+	answers := strings.Split(strings.TrimSpace(string(out)), "\n\n")
+	if err == nil && len(answers) != len(names) {
+		err = fmt.Errorf("systemctl show told of %d units, asked for %d", len(answers), len(names))
+	}
+	if err != nil && len(names) > 1 && ctx.Err() == nil {
+		return s.lookEach(ctx, names) // it answers about none where it cannot about one
+	}
+	if err != nil {
+		return nil, err
 	}
 	links, err := allLinks(s.root)
 	if err != nil {
 		return nil, err
 	}
 	all := make(map[string]Condition, len(names))
+	unknown := Unknowable{}
 	for i, name := range names {
 		p := properties(answers[i])
 		c := unitCondition(p)
@@ -47,7 +54,8 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 			// "indirect" is a unit that only a name is left to which its text does not give it.
 			t, err := unitText(s.root, name, nil)
 			if err != nil {
-				return nil, err
+				unknown[name] = err
+				continue
 			}
 			if knownStale(name, t, links[name]) {
 				c.Stale, c.Enabled, c.Generated = true, true, false
@@ -55,7 +63,28 @@ func (s systemd) LookAll(ctx context.Context, names []string) (map[string]Condit
 		}
 		all[name] = c
 	}
-	return all, nil
+	return all, unknown.orNil()
+}
+
+// lookEach asks about each unit on its own.
+func (s systemd) lookEach(ctx context.Context, names []string) (map[string]Condition, error) {
+	all := make(map[string]Condition, len(names))
+	unknown := Unknowable{}
+	for _, name := range names {
+		one, err := s.LookAll(ctx, []string{name})
+		if more := Unknowable(nil); err != nil && errors.As(err, &more) {
+			err = more[name]
+		}
+		if err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			unknown[name] = err
+			continue
+		}
+		all[name] = one[name]
+	}
+	return all, unknown.orNil()
 }
 
 // knownStale says whether a unit is enabled by other links than its text asks for, which
@@ -202,13 +231,22 @@ func (systemd) Try(ctx context.Context, files map[string][]byte) (map[string]err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	out, err := runWith(ctx, []string{"QUADLET_UNIT_DIRS=" + dir}, nil, generator, "--dryrun")
-	refused := refusedQuadlets(ctx, out, files)
+	var said strings.Builder // of the files, between the units that were made of them
+	about := func(line string) {
+		if strings.Contains(line, quadletWord) && said.Len() < maxAnswer {
+			said.WriteString(line + "\n")
+		}
+	}
+	out, err := runWith(ctx, []string{"QUADLET_UNIT_DIRS=" + dir}, about, generator, "--dryrun")
+	refused := refusedQuadlets(ctx, said.String(), files)
 	if err != nil && len(refused) == 0 { // it says of none that it is bad, so all of them may be
 		return nil, failed(ctx, generator, out, err)
 	}
 	return refused, nil
 }
+
+// quadletWord begins what the generator says of itself.
+const quadletWord = "quadlet-generator["
 
 // namesFile says whether a message names a file, and not one whose name only ends so.
 func namesFile(said, name string) bool {
@@ -233,7 +271,7 @@ func refusedQuadlets(ctx context.Context, out string, files map[string][]byte) m
 	refused := map[string]error{}
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		if !strings.Contains(line, "quadlet-generator[") {
+		if !strings.Contains(line, quadletWord) {
 			continue
 		}
 		_, said, _ := strings.Cut(line, "]: ")

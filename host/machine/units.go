@@ -159,10 +159,15 @@ func (b *treeUnits) LookAll(_ context.Context, names []string) (map[string]Condi
 		return nil, err
 	}
 	out := make(map[string]Condition, len(names))
+	unknown := Unknowable{}
 	for _, name := range names {
 		t, err := unitText(b.root, name, nil)
+		if err == nil && strings.Contains(name, "@.") {
+			err = isTemplate(name)
+		}
 		if err != nil {
-			return nil, err
+			unknown[name] = err
+			continue
 		}
 		links := enabling[name]
 		enabled := len(links) > 0 || r.Enabled[name]
@@ -171,7 +176,7 @@ func (b *treeUnits) LookAll(_ context.Context, names []string) (map[string]Condi
 			Links: strings.Join(links, "\n"), Stale: enabled && stale(name, t.all, links),
 		}
 	}
-	return out, nil
+	return out, unknown.orNil()
 }
 
 // Make makes exactly the links that enable the unit, or none, and records whether it

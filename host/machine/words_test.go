@@ -1,13 +1,16 @@
 package machine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What systemctl says of a unit, and what it means.
@@ -134,5 +137,48 @@ func TestGeneratorFails(t *testing.T) {
 		if len(refused) > 0 || (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", script, refused, err)
 		}
+	}
+}
+
+// HST-2, T54: of what a program prints the end is kept, however much it is, and each line
+// is told; what is asked for is taken whole or not at all.
+func TestProgramWithoutAnEnd(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer stop()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, _ := run(ctx, "sh", "-c", "yes; echo last")
+	runtime.ReadMemStats(&after)
+	if len(out) > maxTold || after.HeapAlloc > before.HeapAlloc+16*maxTold {
+		t.Errorf("%d bytes were kept, the heap grew from %d to %d", len(out), before.HeapAlloc, after.HeapAlloc)
+	}
+	if out, err := run(t.Context(), "sh", "-c", "yes | head -c 9000000; echo; echo last"); err != nil || !strings.HasSuffix(out, "y\n\nlast") {
+		t.Errorf("got …%q, %v", out[max(0, len(out)-20):], err)
+	}
+	var told []string
+	if _, err := runWith(t.Context(), nil, func(s string) { told = append(told, s) }, "sh", "-c", "printf a; sleep 0.1; printf 'b\nc\n\nd'"); err != nil || strings.Join(told, "|") != "ab|c|" {
+		t.Errorf("told %q, %v", told, err)
+	}
+	if _, err := Ask(t.Context(), "sh", "-c", "head -c 40000000 /dev/zero"); err == nil {
+		t.Error("40 MB were taken for an answer")
+	}
+}
+
+// T33: systemctl answers about none where one is a name it does not take; the others are
+// asked about one by one.
+func TestLookAllOneByOne(t *testing.T) {
+	m, _ := newTree(t)
+	programs(t, map[string]string{"systemctl": `
+		while [ "$1" != -- ]; do shift; done; shift
+		case "$*" in *bad*) echo "Failed to get properties: $*" >&2; exit 1;; esac
+		first=
+		for u; do [ -z "$first" ] || echo; first=no; printf 'LoadState=loaded\nActiveState=active\n'; done`})
+	all, err := systemd{m.Root}.LookAll(t.Context(), []string{"a.service", "bad.service", "b@.service", "c.service"})
+	unknown := Unknowable{}
+	if !errors.As(err, &unknown) || len(unknown) != 2 || unknown["bad.service"] == nil || unknown["b@.service"] == nil {
+		t.Errorf("got %v", err)
+	}
+	if len(all) != 2 || !all["a.service"].Running || !all["c.service"].Running {
+		t.Errorf("got %v", all)
 	}
 }
