@@ -127,7 +127,7 @@ depends on.
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(args[1], "/") {
+			if strings.Contains(args[1], "/") {
 				return g.whyFile(r, n.Name, args[1], asJSON)
 			}
 			node := r.Resolved.Node(n.Name)

@@ -61,14 +61,18 @@ type prober struct {
 // Of explains a file of a node, or a line of it, counted from 1; 0 asks for all of it.
 func Of(r *compiler.Result, node addr.Node, path string, line int) (*Origin, error) {
 	pn := r.Plan.Node(node)
+	path = onMachine(node, path)
 	p, b, err := open(r, pn, path)
 	if err != nil {
+		if o := secretAt(pn, path); o != nil && line <= 1 {
+			return o, nil
+		}
 		return nil, err
 	}
 	p.line = line
 	res, inst, ok := owner(b, pn, path)
 	if !ok {
-		return nil, fmt.Errorf("nothing of %s writes %s", node, path)
+		return nil, nothingWrites(b, node, path)
 	}
 	if line > len(p.lines) {
 		return nil, fmt.Errorf("%s has %d lines", path, len(p.lines))
@@ -85,6 +89,10 @@ func Of(r *compiler.Result, node addr.Node, path string, line int) (*Origin, err
 	}
 	o.From = append(o.From, p.settings(inst)...)
 	o.From = append(o.From, p.inputs()...)
+	o.From = append(o.From, p.secrets(b, pn)...)
+	if res.Computed != nil {
+		o.From = append(o.From, p.computed(pn)...)
+	}
 	return o, nil
 }
 
@@ -92,6 +100,7 @@ func Of(r *compiler.Result, node addr.Node, path string, line int) (*Origin, err
 func open(r *compiler.Result, n *plan.Node, path string) (*prober, *bundle.Bundle, error) {
 	unsealed := *r.Plan
 	unsealed.Complete = false // what is only tried is never sealed
+	path = onMachine(n.Name, path)
 	p := &prober{r: r, mesh: render.New(&unsealed, render.Origin{}), path: path}
 	for _, x := range r.Exchanged.Nodes {
 		if x.Name == n.Name {
@@ -107,7 +116,7 @@ func open(r *compiler.Result, n *plan.Node, path string) (*prober, *bundle.Bundl
 	}
 	content, ok := contentOf(b, path)
 	if !ok {
-		return nil, nil, fmt.Errorf("nothing of %s writes %s", n.Name, path)
+		return nil, nil, nothingWrites(b, n.Name, path)
 	}
 	p.lines = strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 	return p, b, nil
@@ -214,6 +223,7 @@ func (p *prober) depends(change func(i *exchange.Instance)) (depends, known bool
 // settings tries every setting that has a value.
 func (p *prober) settings(inst *plan.Instance) []Source {
 	var out []Source
+	var untried []string
 	merged := p.node.Instances[p.index].Settings
 	inst.Settings.Walk(func(path []string, v data.Value) {
 		if len(path) == 0 || v.Kind() == data.Struct || v.Kind() == data.List && len(v.Items()) == 0 {
@@ -225,17 +235,36 @@ func (p *prober) settings(inst *plan.Instance) []Source {
 				return // an item; the list is tried whole
 			}
 		}
-		for _, other := range others(v) {
+		var dep, tried bool
+		try := func(other data.Value) (known bool) {
 			changed := with(merged, keys, other)
-			dep, known := p.depends(func(i *exchange.Instance) { i.Inputs.Settings = changed })
-			if dep {
-				out = append(out, Source{Input: "settings." + strings.Join(keys, "."), Value: v.String(), Said: spoke(merged.At(keys...), inst.Module)})
-			}
-			if known {
-				return
+			dep, known = p.depends(func(i *exchange.Instance) { i.Inputs.Settings = changed })
+			tried = tried || known
+			return known
+		}
+		for _, other := range others(v) {
+			if try(other) {
+				break
 			}
 		}
+		// Of an enumeration none of those is accepted; and a module may treat one value like no other.
+		for _, other := range p.named(keys[len(keys)-1], v) {
+			if dep {
+				break
+			}
+			try(other)
+		}
+		said := merged.At(keys...)
+		switch {
+		case dep:
+			out = append(out, Source{Input: "settings." + strings.Join(keys, "."), Value: v.String(), Said: spoke(said, inst.Module)})
+		case !tried && said != nil && len(said.Spoke) > 0:
+			untried = append(untried, "settings."+strings.Join(keys, "."))
+		}
 	})
+	if len(untried) > 0 {
+		out = append(out, Source{Input: "perhaps", Value: strings.Join(untried, ", "), Said: []string{"no other value of these is accepted, so that they cannot be tried"}})
+	}
 	return out
 }
 
