@@ -205,7 +205,7 @@ func (l *lowering) block(id bundle.ID, path, marker string, content []byte) {
 // unit declares a unit's state and, where its text is ours, the file that holds it.
 func (l *lowering) unit(r plan.Resource, id bundle.ID) {
 	u := r.Unit
-	item := &bundle.Unit{ID: id, Name: u.Name, Enabled: u.Enabled, State: state(u.Running), RestartOn: ids(u.RestartOn), ReloadOn: ids(u.ReloadOn)}
+	item := &bundle.Unit{ID: id, Name: u.Name, Enabled: u.Enabled, State: bundle.UnitState(u.State), Replaces: u.Replaces, RestartOn: ids(u.RestartOn), ReloadOn: ids(u.ReloadOn)}
 	if fields := u.Content.Fields(); len(fields) > 0 {
 		text, err := sink.Systemd(installed(u))
 		if err != nil {
@@ -246,13 +246,6 @@ func (l *lowering) text(r plan.Resource, path string, text []byte, restartOn []b
 	e := bundle.NewEntry(bundle.FileSource(path), text)
 	l.add(&bundle.File{ID: id, Path: path, Source: e.Name, SHA256: e.Sum, Mode: 0o644}, e)
 	return append([]bundle.ID{id}, restartOn...)
-}
-
-func state(running bool) bundle.UnitState {
-	if running {
-		return bundle.Running
-	}
-	return bundle.Stopped
 }
 
 func ids(rs []addr.Resource) []bundle.ID {

@@ -81,7 +81,8 @@ func (m *Mesh) Node(n *plan.Node) (*bundle.Bundle, diag.List) {
 	if r, err := seal.ParseRecipient(n.Recipient); err == nil {
 		o.Recipient = r.Fingerprint()
 	}
-	d := &bundle.Declaration{Format: bundle.Format, Mesh: m.plan.Mesh, Node: string(n.Name), Items: l.items}
+	d := &bundle.Declaration{Mesh: m.plan.Mesh, Node: string(n.Name), Items: l.items}
+	d.Format = d.FormatNeeded()
 	b, err := bundle.New(d, l.entries, o)
 	if err != nil {
 		l.ds = append(l.ds, notABundle(n, err))

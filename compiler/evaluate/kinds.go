@@ -74,10 +74,13 @@ func (d *decoder) user() *plan.User {
 }
 
 func (d *decoder) unit() *plan.Unit {
-	d.only("name", "content", "enabled", "state", "restart_on", "reload_on")
+	d.only("name", "content", "enabled", "state", "replaces", "restart_on", "reload_on")
 	u := &plan.Unit{
-		Name: d.need("name"), Content: d.x.Get("content"), Enabled: d.bool("enabled", true),
-		Running: d.oneOf("state", "running", "stopped") == "running", RestartOn: d.refs("restart_on"), ReloadOn: d.refs("reload_on"),
+		Name: d.need("name"), Content: d.x.Get("content"), State: d.oneOf("state", "running", "stopped", "triggered"),
+		Replaces: d.bool("replaces", false), RestartOn: d.refs("restart_on"), ReloadOn: d.refs("reload_on"),
+	}
+	if u.Enabled = d.bool("enabled", u.State != "triggered"); u.Enabled && u.State == "triggered" {
+		d.refuse("enabled", "a unit that is triggered is started by something else, not with the machine; enable what starts it")
 	}
 	if why := badUnit(u.Name); why != "" && u.Name != "" {
 		d.refuse("name", strconv.Quote(u.Name)+" "+why)

@@ -70,7 +70,8 @@ type Unit struct {
 	Name      string
 	Content   data.Value // sections of keys
 	Enabled   bool
-	Running   bool
+	State     string // running, stopped or triggered
+	Replaces  bool   // a unit of that name that the machine has from elsewhere
 	RestartOn []addr.Resource
 	ReloadOn  []addr.Resource
 }

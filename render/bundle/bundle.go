@@ -17,8 +17,10 @@ import (
 	"slices"
 )
 
-// Format is the number of the form described here; a reader refuses any other.
-const Format = 1
+// Format is the greatest number of a form that is described here; a reader refuses any greater.
+// A bundle has the least that says all it has to (Declaration.FormatNeeded), so that a machine's
+// program is upgraded only for what is new in it: 2 is for units that are triggered or that replace another.
+const Format = 2
 
 // The files of a bundle that are not rendered ones. Rendered files lie under
 // files/, sealed secrets under sealed/.
@@ -101,7 +103,7 @@ func New(d *Declaration, entries []Entry, o Origin) (*Bundle, error) {
 	b := &Bundle{Mesh: d.Mesh, Node: d.Node, Declaration: d, Entries: sortedEntries(entries)}
 	b.declaration = NewEntry(DeclarationName, d.Append(nil))
 	b.Manifest = Manifest{
-		Format: Format, Mesh: d.Mesh, Node: d.Node, Recipient: o.Recipient, Complete: o.Complete,
+		Format: d.Format, Mesh: d.Mesh, Node: d.Node, Recipient: o.Recipient, Complete: o.Complete,
 		Files: make(map[string]Sum, len(entries)+1),
 	}
 	b.Manifest.Files[DeclarationName] = b.declaration.Sum

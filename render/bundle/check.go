@@ -20,8 +20,11 @@ func (d *Declaration) Check() error {
 		places: make(map[string]Item, len(d.Items)),
 		names:  make(map[string]Item),
 	}
-	if d.Format != Format {
+	switch {
+	case d.Format < 1 || d.Format > Format:
 		c.add(unknownFormat(d.Format))
+	case d.Format < d.FormatNeeded():
+		c.add(olderFormat(d.Format, d.FormatNeeded()))
 	}
 	c.add(CheckLabel("mesh", d.Mesh))
 	c.add(CheckLabel("node", d.Node))
@@ -102,8 +105,8 @@ func (c *checker) item(item Item) {
 		c.secret(item)
 	case *Unit:
 		c.addTo(item, checkUnitName(item.Name))
-		if item.State != Running && item.State != Stopped {
-			c.addTo(item, unknownWord("state", string(item.State), "running", "stopped"))
+		if item.State != Running && item.State != Stopped && item.State != Triggered {
+			c.addTo(item, unknownWord("state", string(item.State), "running", "stopped", "triggered"))
 		}
 		c.alone("unit "+item.Name, item)
 	}

@@ -116,6 +116,7 @@ type Unit struct {
 	Name      string
 	Enabled   bool
 	State     UnitState
+	Replaces  bool // a unit of that name that the machine has from elsewhere
 	RestartOn []ID
 	ReloadOn  []ID
 }
@@ -127,6 +128,8 @@ type UnitState string
 const (
 	Running UnitState = "running"
 	Stopped UnitState = "stopped"
+	// Triggered units are started by something else: never started by a run, and never killed.
+	Triggered UnitState = "triggered"
 )
 
 func (i *Package) Identity() ID   { return i.ID }
@@ -149,6 +152,16 @@ func (*Unit) Kind() string      { return "unit" }
 type Mode uint16
 
 func (m Mode) String() string { return fmt.Sprintf("%04o", uint16(m)) }
+
+// FormatNeeded is the least format that knows everything the declaration has.
+func (d *Declaration) FormatNeeded() int {
+	for _, item := range d.Items {
+		if u, ok := item.(*Unit); ok && (u.State == Triggered || u.Replaces) {
+			return 2
+		}
+	}
+	return 1
+}
 
 // ParseMode reads three or four octal digits.
 func ParseMode(s string) (Mode, error) {

@@ -9,7 +9,15 @@ import (
 // program, so none of this is about what a person wrote.
 
 func unknownFormat(n int) error {
-	return fmt.Errorf("format %d is not known here, which knows %d", n, Format)
+	return fmt.Errorf("format %d is not known here, which knows 1 to %d", n, Format)
+}
+
+func laterFormat(n int, meshc string) error {
+	return fmt.Errorf("%w: the bundle needs the mesh-host of meshc %s or newer", unknownFormat(n), meshc)
+}
+
+func olderFormat(n, needed int) error {
+	return fmt.Errorf("format %d does not know everything that is declared, which format %d does", n, needed)
 }
 
 func notLabel(what, s string) error {

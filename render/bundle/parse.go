@@ -152,7 +152,7 @@ func (r *reader) item(id ID) Item {
 		return i
 	case "unit":
 		return &Unit{
-			ID: id, Name: r.text("name"), Enabled: r.boolean("enabled"), State: UnitState(r.text("state")),
+			ID: id, Name: r.text("name"), Enabled: r.boolean("enabled"), State: UnitState(r.text("state")), Replaces: r.booleanOr("replaces", false),
 			RestartOn: asIDs(r.list("restart_on")), ReloadOn: asIDs(r.list("reload_on")),
 		}
 	}
@@ -294,6 +294,13 @@ func (r *reader) boolean(name string) bool {
 		return false
 	}
 	return v.True()
+}
+
+func (r *reader) booleanOr(name string, otherwise bool) bool {
+	if r.find(name) == nil {
+		return otherwise
+	}
+	return r.boolean(name)
 }
 
 func (r *reader) list(name string) []string {

@@ -73,6 +73,7 @@ func (p *printer) item(item Item) {
 		p.text("name", item.Name)
 		p.boolean("enabled", item.Enabled)
 		p.text("state", string(item.State))
+		p.booleanIf("replaces", item.Replaces)
 		p.listIf("restart_on", ids(item.RestartOn))
 		p.listIf("reload_on", ids(item.ReloadOn))
 	}
@@ -184,6 +185,12 @@ func (p *printer) numberIf(name string, n int) {
 func (p *printer) boolean(name string, b bool) {
 	p.attr(name)
 	p.values = strconv.AppendBool(p.values, b)
+}
+
+func (p *printer) booleanIf(name string, b bool) {
+	if b {
+		p.boolean(name, b)
+	}
 }
 
 func (p *printer) listIf(name string, list []string) {

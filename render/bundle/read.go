@@ -240,8 +240,8 @@ func (l *loader) bundle(vouch Vouch) (*Bundle, error) {
 	if err := decodeJSON(ManifestName, b.manifest.Data, &b.Manifest); err != nil {
 		return nil, err
 	}
-	if b.Manifest.Format != Format {
-		return nil, fmt.Errorf("%s: %w", ManifestName, unknownFormat(b.Manifest.Format))
+	if b.Manifest.Format < 1 || b.Manifest.Format > Format {
+		return nil, fmt.Errorf("%s: %w", ManifestName, laterFormat(b.Manifest.Format, b.Provenance.Version))
 	}
 	if err := verify(b.Manifest, others); err != nil {
 		return nil, err

@@ -224,6 +224,8 @@ func starts(u *bundle.Unit) string {
 		out = "is new and starts"
 	case bundle.Stopped:
 		out = "is new and stays stopped"
+	case bundle.Triggered:
+		return "is new and waits for what starts it"
 	}
 	if !u.Enabled {
 		out += ", not with the machine"
@@ -311,6 +313,8 @@ func (c *comparison) unit(s sides, o, u *bundle.Unit, changed map[bundle.ID]bool
 			x.What = u.Name + " starts, it was " + string(o.State)
 		} else if o.State == bundle.Running && u.State == bundle.Stopped {
 			x.What = u.Name + " stops and stays stopped"
+		} else if u.State == bundle.Triggered {
+			x.Impact, x.What = Nothing, u.Name + " is left to what starts it, it was " + string(o.State)
 		}
 		if enabled != "" {
 			x.What += ", and " + enabled
@@ -321,7 +325,7 @@ func (c *comparison) unit(s sides, o, u *bundle.Unit, changed map[bundle.ID]bool
 	if enabled != "" {
 		c.add(s.name, Change{Kind: OfUnit, What: u.Name + " " + enabled, At: at})
 	}
-	if u.State == bundle.Stopped || o.Name != u.Name {
+	if u.State != bundle.Running || o.Name != u.Name {
 		return
 	}
 	if why := because(u.RestartOn); len(why) > 0 {
