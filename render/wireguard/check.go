@@ -112,7 +112,7 @@ func (w *network) checkEndpoints() diag.List {
 	}
 	var l diag.List
 	for _, m := range w.members {
-		if !m.outside {
+		if m.node.Endpoint == "" {
 			continue
 		}
 		if m.endpoint.Port == 0 {
@@ -147,7 +147,7 @@ func (w *network) inside(a netip.Addr) bool {
 // that goes there: a route of the node itself, or at the hub one of those it forwards to.
 func (w *network) loop(m *member, a netip.Addr) (route, bool) {
 	for _, o := range w.members {
-		if o != m && (m != w.hub || o.outside) {
+		if o != m && (m != w.hub || o.outside) || m.local && m.node.Site != "" && o == m {
 			continue
 		}
 		for _, r := range o.routes {

@@ -65,7 +65,7 @@ func (w *network) writeInterface(b *bytes.Buffer, self *member, t Tunnel, key st
 	if self.addr.IsValid() {
 		b.WriteString("Address = " + w.ownPrefix(self) + "\n")
 	}
-	if n.Managed || self.outside {
+	if n.Managed || self.outside || self.local {
 		b.WriteString("ListenPort = " + strconv.Itoa(t.Port) + "\n")
 	}
 	b.WriteString("MTU = " + strconv.Itoa(t.MTU) + "\n")
@@ -98,33 +98,41 @@ func (w *network) sizeFor(self *member) int {
 	return w.sizeBehind
 }
 
+// writePeers writes whom a node has a tunnel to: those that it can call, and those that can
+// call it. It keeps the way to those open that cannot call back. All others are behind the hub.
 func (w *network) writePeers(b *bytes.Buffer, self *member, keepalive int) {
-	behindNAT := !self.outside
 	keep := ""
-	if behindNAT && keepalive > 0 {
+	if !self.outside && keepalive > 0 {
 		keep = "PersistentKeepalive = " + strconv.Itoa(keepalive) + "\n"
 	}
 	for _, m := range w.members {
-		if m == self || !m.usable() || behindNAT && !m.outside {
+		if m == self || !m.usable() || !direct(self, m) {
 			continue
 		}
-		b.WriteString(m.block)
+		calls := reaches(self, m)
+		if calls {
+			b.WriteString(m.called)
+		} else {
+			b.WriteString(m.block)
+		}
 		w.writeAllowed(b, self, m)
-		if behindNAT && m == w.hub {
+		if m == w.hub {
 			for _, far := range w.members {
-				if far != self && !far.outside && far.usable() {
+				if far != self && far.usable() && !direct(self, far) && w.path(self, far) {
 					b.WriteString(", ")
 					w.writeAllowed(b, self, far)
 				}
 			}
 		}
 		b.WriteByte('\n')
-		b.WriteString(keep)
+		if calls && !reaches(m, self) {
+			b.WriteString(keep)
+		}
 	}
 }
 
 func (w *network) writeAllowed(b *bytes.Buffer, self, m *member) {
-	if len(m.routes) > 0 && self.node.SitePrefix.IsValid() {
+	if len(m.routes) > 0 && (self.node.Site != "" || self.node.SitePrefix.IsValid()) {
 		b.WriteString(m.allowedFor(self.node))
 		return
 	}

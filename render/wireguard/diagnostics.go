@@ -2,6 +2,7 @@ package wireguard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"meshc.dev/compiler/addr"
@@ -151,7 +152,7 @@ func (o obstacle) code() diag.Code {
 		return diag.NoHub
 	case hubElsewhere:
 		return diag.HubElsewhere
-	case hubBehindNAT:
+	case hubBehindNAT, hubAtItsSite:
 		return diag.HubBehindNAT
 	}
 	return diag.NobodyOutside
@@ -166,6 +167,12 @@ func (w *network) because(why obstacle) string {
 		return fmt.Sprintf("the hub %s is not on the network %s", w.plan.Hub, w.name)
 	case hubBehindNAT:
 		return fmt.Sprintf("the hub %s has no endpoint itself", w.plan.Hub)
+	case hubAtItsSite:
+		hub := w.byName[w.plan.Hub]
+		return fmt.Sprintf("the endpoint of the hub %s, %s, is a private address, which only nodes of its site can call", w.plan.Hub, hub.endpoint.Host)
+	}
+	if slices.ContainsFunc(w.members, func(m *member) bool { return m.local }) {
+		return "no node of the network has an endpoint that everybody can call: those there are are private addresses"
 	}
 	return "no node of the network has an endpoint"
 }
@@ -176,7 +183,7 @@ func (w *network) mend(why obstacle) string {
 		return ""
 	}
 	for _, m := range w.members {
-		if m.node.Managed && m.usable() && m.endpoint.Port != 0 {
+		if m.node.Managed && m.usable() && m.outside && m.endpoint.Port != 0 {
 			return fmt.Sprintf("nodes: %s: assign: hub: {}", addrLabel(m.node.Name))
 		}
 	}

@@ -37,12 +37,27 @@ type member struct {
 	// endpoint is where it can be reached from outside; port 0 behind NAT, and where what
 	// was written is none.
 	endpoint netaddr.Endpoint
-	// outside says that it has an endpoint, also where that cannot be read.
-	outside bool
-	routes  []route
-	// block is its [Peer] up to AllowedIPs, and allowed the list behind that for a peer
-	// that is not at its site.
-	block, allowed string
+	// outside says that it has an endpoint for everybody, also where that cannot be read. Local says
+	// that its endpoint is a private address, which only nodes of its site can call.
+	outside, local bool
+	routes         []route
+	// block is its [Peer] up to AllowedIPs, called the same with its endpoint, and allowed
+	// the list behind that for a peer that is not at its site.
+	block, called, allowed string
+}
+
+// reaches says whether a node can call another one, and direct whether either can. Nodes
+// without a site count as at one place: nothing is known that speaks against it.
+func reaches(from, to *member) bool { return to.outside || to.local && from.atSite(to.node) }
+
+func direct(a, b *member) bool { return reaches(a, b) || reaches(b, a) }
+
+// atSite says whether a node is where another one is.
+func (m *member) atSite(n *plan.Node) bool { return m.node.Site == n.Site }
+
+// path says whether two nodes have a way to each other: their own, or the hub's.
+func (w *network) path(a, b *member) bool {
+	return direct(a, b) || w.hub != nil && a != w.hub && b != w.hub && direct(a, w.hub) && direct(b, w.hub)
 }
 
 // route is a network behind a node.
@@ -69,7 +84,7 @@ func newNetwork(p *plan.Plan, name string, tunnels map[addr.Node]Tunnel) *networ
 		w.hub = h
 	}
 	for _, m := range w.members {
-		whole := len(m.block) + len(m.allowed) + 1
+		whole := len(m.called) + len(m.allowed) + 1
 		w.size += whole
 		if m.outside {
 			w.sizeBehind += whole + len("PersistentKeepalive = 65535\n")
@@ -81,16 +96,18 @@ func newNetwork(p *plan.Plan, name string, tunnels map[addr.Node]Tunnel) *networ
 }
 
 func newMember(n *plan.Node, net plan.Network, t Tunnel) *member {
-	m := &member{node: n, net: net, tunnel: t, outside: n.Endpoint != ""}
+	m := &member{node: n, net: net, tunnel: t}
 	if a, err := netip.ParseAddr(net.Address); err == nil {
 		m.addr = a
 	} else if net.Address == "" {
 		m.addr = n.Address
 	}
-	if m.outside {
+	if n.Endpoint != "" {
 		if e, err := netaddr.ParseEndpoint(n.Endpoint, cmp.Or(t.Port, defaultPort)); err == nil {
 			m.endpoint = e
 		}
+		m.local = private(m.endpoint.Host)
+		m.outside = !m.local
 	}
 	m.routes = routesOf(m)
 	if !m.usable() {
@@ -98,13 +115,26 @@ func newMember(n *plan.Node, net plan.Network, t Tunnel) *member {
 	}
 	var b strings.Builder
 	b.WriteString("\n# " + string(n.Name) + "\n[Peer]\nPublicKey = " + n.WireGuard + "\n")
+	m.block = b.String() + "AllowedIPs = "
+	m.called = m.block
 	if m.endpoint.Port != 0 {
-		b.WriteString("Endpoint = " + m.endpoint.String() + "\n")
+		m.called = b.String() + "Endpoint = " + m.endpoint.String() + "\nAllowedIPs = "
 	}
-	b.WriteString("AllowedIPs = ")
-	m.block = b.String()
 	m.allowed = m.allowedFor(nil)
 	return m
+}
+
+// shared is the range that providers give to those behind their own NAT (RFC 6598).
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
+// private says whether a host is an address that is known at its own site alone.
+func private(host string) bool {
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	a = a.Unmap()
+	return a.IsPrivate() || a.IsLinkLocalUnicast() || shared.Contains(a)
 }
 
 // routesOf gives a node's routes as prefixes without host bits, sorted, without
@@ -161,14 +191,14 @@ func rangeOf(p *plan.Plan, members []*member) netip.Prefix {
 // usable says whether others can have it as a peer at all.
 func (m *member) usable() bool { return m.node.WireGuard != "" && m.addr.IsValid() }
 
-// allowedFor lists a member's addresses as another node sees them. A route that
-// lies in that node's own site is left out: the node is on that network already, and
-// wg-quick would take it away from it.
+// allowedFor lists a member's addresses as another node sees them. Routes of a node at the
+// same site are left out, and one that lies in the other's own site is: that node is on the
+// network already, and wg-quick would take it away from it.
 func (m *member) allowedFor(other *plan.Node) string {
 	var b strings.Builder
 	b.WriteString(single(m.addr))
 	for _, r := range m.routes {
-		if other != nil && covers(other.SitePrefix, r.prefix) {
+		if other != nil && (other.Site != "" && m.atSite(other) || covers(other.SitePrefix, r.prefix)) {
 			continue
 		}
 		b.WriteString(", " + r.prefix.String())

@@ -16,6 +16,7 @@ const (
 	noHub               // nobody holds the claim, and somebody could
 	hubElsewhere
 	hubBehindNAT
+	hubAtItsSite  // its endpoint is a private address
 	nobodyOutside // no node of the network could be a hub
 )
 
@@ -34,11 +35,11 @@ func (w *network) checkPaths() diag.List {
 	}
 	var behind []*member
 	for _, m := range w.members {
-		if !m.outside && m.usable() {
+		if m.usable() && slices.ContainsFunc(w.members, func(o *member) bool { return o != m && o.usable() && !w.path(m, o) }) {
 			behind = append(behind, m)
 		}
 	}
-	if len(behind) < 2 {
+	if len(behind) == 0 {
 		return nil
 	}
 	if uses := w.usesBetween(behind); len(uses) > 0 {
@@ -57,6 +58,8 @@ func (w *network) obstacle() obstacle {
 		return nobodyOutside
 	case hub == nil:
 		return hubElsewhere
+	case hub.local:
+		return hubAtItsSite
 	case !hub.outside:
 		return hubBehindNAT
 	}
@@ -71,7 +74,7 @@ func (w *network) usesBetween(behind []*member) []use {
 	for _, m := range behind {
 		for _, t := range m.node.Takes {
 			to := w.byName[t.Node]
-			if t.Node == "" || to == nil || to == m || to.outside || !to.usable() || !w.carries(m, to, t) {
+			if t.Node == "" || to == nil || to == m || !to.usable() || w.path(m, to) || !w.carries(m, to, t) {
 				continue
 			}
 			out = append(out, use{m, to, t})

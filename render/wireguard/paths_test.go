@@ -184,8 +184,8 @@ func describe(p *plan.Plan) string {
 	return b.String() + "hub " + string(p.Hub)
 }
 
-// CMP-1: a node that is at the place of a network does not reach it through the tunnel,
-// and one at another place does.
+// CMP-1, T16: a node never goes through the tunnel for a network behind a node of its own site, and one
+// at another place does, unless it has the network itself.
 func TestOwnSite(t *testing.T) {
 	p := mesh("anchor",
 		node("anchor", 1, endpoint("a.example"), site("house", "192.168.1.0/24"), routes("192.168.1.0/24", "192.168.1.128/25", "10.13.0.0/24")),
@@ -194,12 +194,97 @@ func TestOwnSite(t *testing.T) {
 		node("shed", 4, site("shed", "192.168.1.0/25")),
 	)
 	for name, want := range map[string]string{
-		"board": "10.86.0.1/32, 10.13.0.0/24, ", "cabin": "10.86.0.1/32, 10.13.0.0/24, ", "shed": "10.86.0.1/32, 10.13.0.0/24, 192.168.1.0/24, ",
+		"board": "10.86.0.1/32, 10.86.0.3/32, ", "cabin": "10.86.0.1/32, 10.13.0.0/24, ", "shed": "10.86.0.1/32, 10.13.0.0/24, 192.168.1.0/24, ",
 	} {
 		for _, n := range p.Nodes {
 			if got := config(t, p, n); string(n.Name) == name && !strings.Contains(got, "AllowedIPs = "+want) {
 				t.Errorf("%s: %s", name, got)
 			}
 		}
+	}
+}
+
+// CMP-1, T16: that holds for a site whose prefix is not known, also through the hub.
+func TestOwnSiteWithoutPrefix(t *testing.T) {
+	at := func(name string) func(*plan.Node) { return func(n *plan.Node) { n.Site = name } }
+	p := mesh("hub",
+		node("hub", 1, endpoint("203.0.113.7")),
+		node("b", 2, at("house"), routes("192.168.77.0/24")),
+		node("n", 3, at("house")),
+		node("far", 4, at("cabin")),
+		node("nowhere", 5),
+	)
+	for _, n := range p.Nodes {
+		got := strings.Contains(config(t, p, n), "192.168.77.0/24")
+		if want := n.Name == "hub" || n.Name == "far" || n.Name == "nowhere"; got != want {
+			t.Errorf("%s: %v, want %v\n%s", n.Name, got, want, config(t, p, n))
+		}
+	}
+}
+
+// peerOf is the [Peer] that a node has for another one, or empty.
+func peerOf(t *testing.T, p *plan.Plan, of, for_ string) string {
+	t.Helper()
+	for _, n := range p.Nodes {
+		if string(n.Name) == of {
+			_, rest, _ := strings.Cut(config(t, p, n), "\n# "+for_+"\n")
+			peer, _, _ := strings.Cut(rest, "\n#")
+			return peer
+		}
+	}
+	t.Fatal("no node", of)
+	return ""
+}
+
+// CMP-1, T38: a private endpoint is called by the nodes of its site alone, which then talk directly and not through
+// the hub; for everybody else the node is behind NAT, and keeps its way to the hub open.
+func TestPrivateEndpoint(t *testing.T) {
+	for _, private := range []string{"192.168.1.7", "10.1.2.3:4500", "172.16.9.9", "100.64.3.4", "fd12::7", "[fe80::7]:51820"} {
+		p := mesh("vps",
+			node("vps", 1, endpoint("203.0.113.7")),
+			node("nas", 2, endpoint(private), site("house", "192.168.1.0/24")),
+			node("desk", 3, site("house", "192.168.1.0/24")),
+			node("far", 4, site("cabin", "192.168.2.0/24"), takes("nas")),
+		)
+		if l := New(p).Check(); len(l) > 0 {
+			t.Errorf("%s: %v", private, l)
+		}
+		host, _, _ := strings.Cut(strings.Trim(private, "[]"), "]")
+		host, _, _ = strings.Cut(host, ":4500")
+		if got := peerOf(t, p, "vps", "nas"); strings.Contains(got, "Endpoint") || !strings.Contains(got, "10.86.0.2/32") {
+			t.Errorf("%s: the hub has of it\n%s", private, got)
+		}
+		if got := peerOf(t, p, "nas", "vps"); !strings.Contains(got, "Endpoint = 203.0.113.7:51820") || !strings.Contains(got, "PersistentKeepalive") || !strings.Contains(got, "10.86.0.4/32") || strings.Contains(got, "10.86.0.3/32") {
+			t.Errorf("%s: it has of the hub\n%s", private, got)
+		}
+		if got := peerOf(t, p, "desk", "nas"); !strings.Contains(got, "Endpoint = ") || !strings.Contains(got, host) || !strings.Contains(got, "PersistentKeepalive") {
+			t.Errorf("%s: its neighbour has of it\n%s", private, got)
+		}
+		if got := peerOf(t, p, "nas", "desk"); got == "" || strings.Contains(got, "Endpoint") || strings.Contains(got, "PersistentKeepalive") {
+			t.Errorf("%s: it has of its neighbour\n%s", private, got)
+		}
+		if got := peerOf(t, p, "desk", "vps"); strings.Contains(got, "10.86.0.2/32") {
+			t.Errorf("%s: its neighbour goes through the hub to it\n%s", private, got)
+		}
+		if got := peerOf(t, p, "far", "nas"); got != "" {
+			t.Errorf("%s: one elsewhere calls it\n%s", private, got)
+		}
+		if got := peerOf(t, p, "far", "vps"); !strings.Contains(got, "10.86.0.2/32") {
+			t.Errorf("%s: one elsewhere does not reach it through the hub\n%s", private, got)
+		}
+	}
+	// A hub that only its site can call is none for the others.
+	p := mesh("nas",
+		node("nas", 2, endpoint("192.168.1.7"), site("house", "192.168.1.0/24")),
+		node("desk", 3, site("house", "192.168.1.0/24")),
+		node("far", 4, site("cabin", "192.168.2.0/24"), takes("nas")),
+	)
+	if l := New(p).Check(); len(l) != 1 || !strings.Contains(l[0].Message, "192.168.1.7, is a private address") {
+		t.Errorf("%v", l)
+	}
+	// Where nobody says where nodes are, they are at one place.
+	p = mesh("", node("a", 1, endpoint("192.168.1.7")), node("b", 2), node("c", 3, endpoint("192.168.1.9")))
+	if got := peerOf(t, p, "a", "c"); !strings.Contains(got, "Endpoint = 192.168.1.9") || strings.Contains(got, "PersistentKeepalive") {
+		t.Errorf("%s", got)
 	}
 }
