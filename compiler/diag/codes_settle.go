@@ -41,7 +41,8 @@ const (
 	RangeWide    Code = "W0363"
 	RoomLater    Code = "W0364"
 
-	DataLeft Code = "W0375"
+	DataLeft      Code = "W0375"
+	RenamedUnsaid Code = "W0376"
 )
 
 var settleCodes = []Info{
@@ -481,6 +482,14 @@ copies or removes data: what there was stays where it is, and the program begins
 the place (a path, a name, a pin) to what it was. Take the warning as a list of what to do; the next commit has none.`,
 		Wrong: `$ sed -i 's/version: "17"/version: "18"/' mesh.cue && meshc check`,
 		Right: `$ git restore mesh.cue && meshc check`,
+	},
+	{
+		Code: RenamedUnsaid, Rule: "PRT-8", Title: "a machine has another name",
+		Explain: `Against the last commit a node is gone and another has its key, which is one machine's. Without a word the new name
+is a new machine: it gets another address and other ports, logins and credentials, and what was the old one's is nobody's.
+moved: nodes: says that it is the same.`,
+		Wrong: `$ sed -i 's/nodes: board:/nodes: office:/' mesh.cue && meshc check`,
+		Right: `$ sed -i 's/nodes: board:/moved: nodes: board: "office"\nnodes: office:/' mesh.cue && meshc check`,
 	},
 	{
 		Code: PoolOutgoing, Rule: "PRT-1", Title: "the pool reaches into the outgoing ports",

@@ -30,6 +30,13 @@ func LeftBehind(from, to Side) diag.List {
 		}
 	}
 	var ds diag.List
+	for _, gone := range from.Plan.Nodes {
+		if to.Plan.Node(c.names.node(gone.Name)) == nil {
+			if n := c.sameMachine(gone); n != nil {
+				ds = append(ds, renamedUnsaid(gone, n))
+			}
+		}
+	}
 	for _, x := range c.diff().Changes {
 		ds = append(ds, dataLeft(c.place(x.Nodes), x))
 	}

@@ -12,7 +12,9 @@ import (
 func (c *comparison) node(name addr.Node, before, after *plan.Node) {
 	if after == nil {
 		x := Change{Impact: Unreachable, Kind: OfNode, What: "node is gone; what it ran stays on the machine until it is taken down", Because: running(before)}
-		x.Because = append(x.Because, c.sameMachine(before)...)
+		if n := c.sameMachine(before); n != nil {
+			x.Because = append(x.Because, fmt.Sprintf("%s has its key, so it seems to be renamed: with `%s` it keeps its address, ports, logins and credentials", n.Name, movedLine(name, n.Name)))
+		}
 		c.add(name, x)
 		for _, i := range before.Instances {
 			c.left(before, i)
@@ -43,18 +45,21 @@ func (c *comparison) node(name addr.Node, before, after *plan.Node) {
 
 // sameMachine proposes the line that makes a node that goes and one that comes one machine, where
 // they have the same keys (T25: nobody copies a machine's key to another).
-func (c *comparison) sameMachine(gone *plan.Node) []string {
+func (c *comparison) sameMachine(gone *plan.Node) *plan.Node {
 	for _, n := range c.to.Plan.Nodes {
 		if c.from.Plan.Node(n.Name) != nil {
 			continue
 		}
 		same := n.Recipient != "" && n.Recipient == gone.Recipient || n.WireGuard != "" && n.WireGuard == gone.WireGuard
 		if same {
-			return []string{fmt.Sprintf("%s has its key, so it seems to be renamed: with  moved: nodes: %q: %q  it keeps its address, ports, logins and credentials", n.Name, gone.Name, n.Name)}
+			return n
 		}
 	}
 	return nil
 }
+
+// movedLine is what a mesh says of a node that has another name.
+func movedLine(old, now addr.Node) string { return fmt.Sprintf("moved: nodes: %q: %q", old, now) }
 
 func running(n *plan.Node) []string {
 	var out []string

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/render/bundle"
 )
@@ -100,6 +101,9 @@ func TestRenamedNode(t *testing.T) {
 	d := Compare(from, to)
 	if !strings.Contains(strings.Join(d.Changes[0].Because, "\n"), `moved: nodes: "board": "office"`) {
 		t.Errorf("no proposal: %+v", d.Changes)
+	}
+	if ds := LeftBehind(from, to); len(ds) != 1 || ds[0].Code != diag.RenamedUnsaid || ds[0].Help != `moved: nodes: "board": "office"` {
+		t.Errorf("no warning: %v", ds)
 	}
 	to.Moved.Nodes = map[addr.Node]addr.Node{"board": "office"}
 	if d = Compare(from, to); len(d.Changes) != 1 || d.Changes[0].What != "node board is called office" {
