@@ -89,6 +89,10 @@ func (h *Host) identity() (seal.Identity, error) {
 	return seal.Identity{}, errNoIdentity
 }
 
+// lockTime is as long as a lock is waited for: a program that a killed run was about to
+// start holds it for a moment still.
+var lockTime = time.Second
+
 // lock keeps a second run away from the machine; it ends with the process.
 func (h *Host) lock() (unlock func(), err error) {
 	if err := h.Machine.Root.MkdirAll(machine.StateDir, 0o700); err != nil {
@@ -98,7 +102,12 @@ func (h *Host) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for end := time.Now().Add(lockTime); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
+		time.Sleep(lockTime / 50)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, alreadyRunning()

@@ -230,8 +230,13 @@ func wantUser(u *bundle.User, t *thing) machine.Condition {
 	} else {
 		rest.OwnGroup = rest.Group // whichever there is of its name, it did not come with this user
 	}
+	home, shell := u.Home, u.Shell
+	if u.Name == "root" { // whoever comes to the machine comes as root, and by these
+		u = &bundle.User{Name: u.Name, System: u.System}
+		home, shell = "", ""
+	}
 	c := machine.Condition{
-		UID: u.UID, Group: cmp.Or(u.Group, rest.Group), Home: cmp.Or(u.Home, rest.Home), Shell: cmp.Or(u.Shell, rest.Shell),
+		UID: u.UID, Group: cmp.Or(u.Group, rest.Group), Home: cmp.Or(home, rest.Home), Shell: cmp.Or(shell, rest.Shell),
 		System: u.System, OwnGroup: rest.OwnGroup,
 	}
 	// A user is in its own group by that, and not one of its members.

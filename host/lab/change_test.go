@@ -62,13 +62,13 @@ func change(d day) {
 // CI would publish.
 const (
 	published = "/var/lib/bundles/desk.tar"
-	fetches   = `settings: "mesh-host": {every: "1h", bundle: "` + published + `", url: "http://192.0.2.1:8000/desk.tar"}`
+	fetches   = `settings: "mesh-host": {every: "1h", bundle: "` + published + `", url: "http://192.0.2.1:8000/desk.tar", signed: true}`
 )
 
 // publish puts the bundles where machines fetch them, and serves them until stop is called.
 func (d day) publish() (stop func()) {
 	d.Helper()
-	d.must(d.lab.Sh(d.mesh, "meshc build --locked --archive -o ../published"), 0)
+	d.must(d.lab.Sh(d.mesh, "meshc build --locked --archive --sign ../key -o ../published"), 0)
 	listen, err := net.Listen("tcp", "192.0.2.1:8000")
 	d.check(err)
 	d.lab.Say("../published is served at http://%s/", listen.Addr())

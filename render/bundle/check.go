@@ -82,6 +82,7 @@ func (c *checker) item(item Item) {
 	case *Directory:
 		c.place(item, item.Path)
 		c.ownership(item, item.Owner, item.Group, item.Mode)
+		c.addTo(item, checkAbove(item.Path, item.Owner, item.Mode))
 	case *File:
 		c.place(item, item.Path)
 		c.ownership(item, item.Owner, item.Group, item.Mode)

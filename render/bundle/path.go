@@ -14,7 +14,18 @@ import (
 // what mesh-host itself is told apart and trusted by.
 var forbidden = []string{
 	"/proc", "/sys", "/dev",
-	"/var/lib/mesh-host", "/etc/mesh-host/node", "/etc/mesh-host/signers",
+	"/var/lib/mesh-host", "/etc/mesh-host/node", "/etc/mesh-host/signers", "/etc/mesh-host/identity",
+}
+
+// checkAbove refuses to give away a folder above those that mesh-host trusts: whoever can
+// write there could put others in their place.
+func checkAbove(p, owner string, m Mode) error {
+	for _, f := range forbidden {
+		if strings.HasPrefix(f, p+"/") && (m&0o022 != 0 || owner != "" && owner != "root" && owner != "0") {
+			return fmt.Errorf("%s lies above %s, and only root may write to it", p, f)
+		}
+	}
+	return nil
 }
 
 // CheckPath says why a path cannot be written to by a bundle (BLD-4). It must be
