@@ -221,6 +221,9 @@ func changes(r *build.Outcome) []string {
 		out = append(out, f+" is given up: nobody wants it")
 	}
 	out = append(out, withdrawn(r)...)
+	if before, now := r.Lock, r.Change.Lock; before.Mesh != now.Mesh && !before.IsEmpty() && !now.IsEmpty() {
+		out = append(out, "the lock says now that it is "+now.Mesh+"'s")
+	}
 	for _, b := range r.Reviewed.Removed {
 		out = append(out, "sealed/"+b+" is taken away: the lock does not name it")
 	}

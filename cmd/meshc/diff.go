@@ -14,6 +14,7 @@ import (
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/vault"
 	"meshc.dev/render/build"
 	"meshc.dev/render/bundle"
 	"meshc.dev/render/diff"
@@ -137,6 +138,14 @@ func (g *globals) sides(rev, against string) (from, to *compared, err error) {
 		}
 	}
 	if err == nil && from.outcome != nil && to.outcome != nil {
+		// Age has no sender, so that only this shows a value that somebody else sealed (SEC-5).
+		e := vault.Earlier{Lock: from.outcome.Lock, Whose: "the", Allowed: g.earlier}
+		if e.Whose = from.side.Name + "'s"; from.side.Name == "HEAD" {
+			e.Whose, e.Rev = "the last commit's", "HEAD"
+		}
+		if ds := e.Replaced(to.outcome.Lock); ds.HasErrors() {
+			return nil, nil, g.say(ds, to.outcome)
+		}
 		var ds diag.List
 		from.side.Bundles, to.side.Bundles, ds = build.BundlesOfBoth(from.outcome, to.outcome)
 		if ds.HasErrors() {

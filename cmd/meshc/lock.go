@@ -37,7 +37,7 @@ sealed/, both or neither, and nothing else.
 			}
 			o := g.options("lock")
 			o.Settle = settle.Mode{Step: settle.Relock, Remake: remake, Prune: prune}
-			o.Seal = vault.Mode{Step: vault.Relock, Remake: remake, Prune: prune, NewRecipients: recipients}
+			o.Seal = vault.Mode{Step: vault.Relock, Remake: remake, Prune: prune, NewRecipients: recipients, EarlierSecrets: g.earlier}
 			r, ds, err := g.begin(o)
 			if err != nil {
 				return err

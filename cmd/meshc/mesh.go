@@ -27,6 +27,8 @@ type globals struct {
 	format string
 	json   bool
 	told   bool // that `meshc explain` says more
+	// earlier takes values of secrets that were given up.
+	earlier bool
 }
 
 // asJSON says whether results are printed as JSON; an unknown format is a wrong use.
@@ -57,6 +59,7 @@ func (g *globals) folder() (fs.FS, error) {
 func (g *globals) options(command string) build.Options {
 	return build.Options{
 		Dir: g.dir, Tags: g.tags, Version: version, Random: g.random, NoSharing: g.env("MESHC_SHARING") == "off",
+		Seal:  vault.Mode{EarlierSecrets: g.earlier},
 		Owner: vault.Owner{PID: os.Getpid(), Command: "meshc " + command, Since: time.Now()},
 	}
 }

@@ -67,6 +67,7 @@ runs and who talks to whom. It writes one bundle per machine.
 	f.StringVarP(&g.dir, "chdir", "C", ".", "the mesh's `folder`")
 	f.StringArrayVarP(&g.tags, "tag", "t", nil, "fill a CUE tag, `key=value`; may be given again")
 	f.StringVar(&g.format, "format", "text", "how to print: text, json, github, gitlab or sarif")
+	f.BoolVar(&g.earlier, "earlier-secrets", false, "take secrets whose generation is lower than the last commit's")
 	f.BoolVar(&g.json, "json", false, "short for --format json")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.AddCommand(

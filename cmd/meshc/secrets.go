@@ -177,7 +177,7 @@ terminal without showing it, seals it to each of its holders, and drops it.
 			if err != nil {
 				return err
 			}
-			change, ds, err := vault.Accept(r.Secrets, r.Lock, name, value)
+			change, ds, err := vault.Accept(r.Secrets, r.Lock, r.Head, name, value)
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func needName(i *exchange.Instance, n evaluate.Need, site string) vault.Name {
 // secrets is every secret that the plan places, with all its holders, and the
 // keys that those have.
 func (c *composer) secrets(p *plan.Plan) vault.Demand {
-	d := vault.Demand{Mesh: p.Mesh}
+	d := vault.Demand{Mesh: p.Mesh, MeshAt: c.mesh.At}
 	for _, r := range c.mesh.Recovery {
 		d.Recovery = append(d.Recovery, vault.Key{Recipient: r.Value, At: r.At})
 	}

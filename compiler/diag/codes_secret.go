@@ -15,6 +15,9 @@ const (
 	SecretUnknown     Code = "E0615"
 	SecretEndsWrong   Code = "E0616"
 	RotateSupplied    Code = "E0617"
+	SecretReplaced    Code = "E0685"
+	SecretEarlier     Code = "E0686"
+	LockOfOtherMesh   Code = "E0687"
 
 	BlobMissing Code = "E0621"
 	BlobDamaged Code = "E0622"
@@ -125,6 +128,32 @@ which only a hand or a bad merge can have written.`,
 		Explain: `A secret that a person supplied is somebody else's: they change it, and the new value is accepted.`,
 		Wrong:   `$ meshc rotate personal`,
 		Right:   `$ meshc accept personal < new-token`,
+	},
+	{
+		Code: SecretReplaced, Rule: "SEC-5", Title: "another secret under the same generation",
+		Explain: `Everybody can seal a value to a machine, since that takes only its public key, and a sealed value does not say who sealed it. But a
+secret is made once, and every new value has a new generation. So an entry of the lock that has the generation of the last
+commit's (in diff: of the state compared with) and other blobs was not made by meshc. Either somebody put a value of his own in the
+place of yours, or two branches made the secret anew at the same time and a merge took the other one: then bring back the
+entry that machines have already, and rotate it if a new value is wanted.`,
+		Wrong: `"credential …" = { generation = 1, …, sha256 = ["…"] }   # another one than in git, and the same generation`,
+		Right: `$ git checkout HEAD -- mesh.lock.hcl sealed
+$ meshc rotate database                                  # generation 2`,
+	},
+	{
+		Code: SecretEarlier, Rule: "SEC-5", Title: "earlier value of a secret",
+		Explain: `The lock has a lower generation of this secret than the last commit's (in diff: than the state compared with), so a value that was
+given up, perhaps because somebody knew it, would be in use again. Machines refuse it too (mesh-host apply --allow-older takes it).`,
+		Wrong: `$ git checkout HEAD~5 -- mesh.lock.hcl sealed && meshc build`,
+		Right: `$ meshc rotate database                                  # a new value
+$ meshc build --earlier-secrets                          # the earlier one, if it is meant`,
+	},
+	{
+		Code: LockOfOtherMesh, Rule: "SEC-5", Title: "secrets of a mesh by another name",
+		Explain: `Every sealed secret says for which mesh it was made, and a machine opens none that says another. Where the mesh got another name,
+its secrets are made anew, all at once; what a person supplied is asked for again. The other way is the old name.`,
+		Wrong: `name: "house"                                         // it was "home" when the secrets were sealed`,
+		Right: `$ meshc lock --remake`,
 	},
 	{
 		Code: BlobMissing, Rule: "SEC-7", Title: "sealed blob is missing",

@@ -94,7 +94,7 @@ a newer one was written by a newer meshc, and to guess at it could give away a p
 the meshc that the others use; "meshc:" in mesh.cue says which one a mesh accepts.`,
 		Wrong: `nodes: board: {}
 // mesh.lock.hcl
-format = 2`,
+format = 99`,
 		Right: `nodes: board: {}
 // mesh.lock.hcl
 format = 1`,

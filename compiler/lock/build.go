@@ -17,6 +17,9 @@ func build(file string, d document) (*Lock, diag.List) {
 	b.lock.file = file
 	b.lock.places = make(map[place]int, len(d.entries))
 	b.lock.spans = make([]span, len(d.entries))
+	if b.lock.Mesh = d.mesh; d.mesh != "" && !addr.IsName(d.mesh) {
+		b.faults = append(b.faults, badMesh(d.meshAt.pos(file)))
+	}
 	for i := range d.entries {
 		b.lock.spans[i] = d.entries[i].at
 		b.add(d.entries, i)

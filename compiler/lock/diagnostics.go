@@ -51,6 +51,10 @@ func badFormat(at diag.Pos) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.LockFormat, At: at, Message: "the format of a lock is a number", Help: restore}
 }
 
+func badMesh(at diag.Pos) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.LockEntry, At: at, Message: "mesh is the name of the mesh that the lock belongs to, in quotes", Help: restore}
+}
+
 func otherFormat(file string, format, newest int) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.LockFormat, At: diag.Pos{File: file}}
 	if format < 1 {

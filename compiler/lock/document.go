@@ -11,6 +11,8 @@ import (
 // yet understood. Both readers give it, and a test holds them equal.
 type document struct {
 	format  int
+	mesh    string
+	meshAt  span
 	entries []entry
 }
 
@@ -53,7 +55,8 @@ func (s span) pos(file string) diag.Pos {
 // readPrinted reads the form that Bytes prints, in any order of lines. It gives
 // false for everything else, without saying what is wrong: readHCL does that.
 //
-//	format = 1
+//	format = 2
+//	mesh = "home"
 //	ports = {
 //	  "board/gitea/http" = 20311
 //	}
@@ -70,6 +73,16 @@ func readPrinted(src string) (document, bool) {
 	seen := map[string]bool{}
 	for s.rest != "" {
 		line, ok := s.next()
+		if d.mesh == "" && len(seen) == 0 {
+			if quoted, isMesh := strings.CutPrefix(line, "mesh = "); isMesh {
+				name, rest, good := readString(quoted)
+				if !ok || !good || rest != "" || name == "" {
+					return d, false
+				}
+				d.mesh, d.meshAt = name, span{s.line, 1, s.line, int32(len(line) + 1)}
+				continue
+			}
+		}
 		name, isSection := strings.CutSuffix(line, " = {")
 		if !ok || !isSection || !isSectionName(name) || seen[name] {
 			return d, false
@@ -102,7 +115,7 @@ func isSectionName(s string) bool {
 			return false
 		}
 	}
-	return s != "" && s != "format"
+	return s != "" && s != "format" && s != "mesh"
 }
 
 // scanner gives whole lines.

@@ -86,6 +86,15 @@ func readHCL(s *source) (document, diag.List) {
 			d.format = atoi(v.text)
 			continue
 		}
+		if a.Name == "mesh" {
+			v := s.value(a.Expr)
+			if v.kind != text || v.text == "" {
+				l = append(l, badMesh(s.pos(a.Expr.Range())))
+				continue
+			}
+			d.mesh, d.meshAt = v.text, s.span(a.SrcRange)
+			continue
+		}
 		entries, ok := a.Expr.(*hclsyntax.ObjectConsExpr)
 		if !ok {
 			l = append(l, notSection(s.pos(a.NameRange), a.Name))

@@ -25,12 +25,16 @@ import (
 const File = "mesh.lock.hcl"
 
 // Format is the form of the file that this compiler writes.
-const Format = 1
+const Format = 2
 
 // Lock is what was settled.
 type Lock struct {
 	// Format that the file had when it was read; Bytes always writes the newest.
 	Format int
+	// Mesh is the name of the mesh whose blobs these are: they say so themselves, and its
+	// machines take no others. Empty where a format 1, which did not know it, was read,
+	// and where nothing is settled yet.
+	Mesh string
 	// Ports are the first port of each listen to which the mesh gave one.
 	Ports     map[addr.Listen]int
 	Addresses map[addr.Node]netip.Addr

@@ -20,6 +20,7 @@ const sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 // small is a lock with an entry of every kind, and printed what it looks like.
 func small() *Lock {
 	l := New()
+	l.Mesh = "home"
 	l.Ports[listen("board/gitea/http")] = 20311
 	l.Ports[listen("anchor/postgres/postgres")] = 24001
 	l.Addresses["anchor"] = netip.MustParseAddr("10.86.0.7")
@@ -33,7 +34,8 @@ func small() *Lock {
 	return l
 }
 
-const printed = `format = 1
+const printed = `format = 2
+mesh = "home"
 ports = {
   "anchor/postgres/postgres" = 24001
   "board/gitea/http" = 20311
@@ -77,7 +79,7 @@ func mustRead(t testing.TB, src string) *Lock {
 }
 
 func same(a, b *Lock) bool {
-	return maps.Equal(a.Ports, b.Ports) && maps.Equal(a.Addresses, b.Addresses) && maps.Equal(a.Logins, b.Logins) && maps.Equal(a.Moved, b.Moved) &&
+	return a.Mesh == b.Mesh && maps.Equal(a.Ports, b.Ports) && maps.Equal(a.Addresses, b.Addresses) && maps.Equal(a.Logins, b.Logins) && maps.Equal(a.Moved, b.Moved) &&
 		maps.EqualFunc(a.Secrets, b.Secrets, func(x, y Secret) bool {
 			return x.Generation == y.Generation && slices.Equal(x.Ends, y.Ends)
 		}) && maps.Equal(sealedAs(a), sealedAs(b))
@@ -97,11 +99,11 @@ func TestBytes(t *testing.T) {
 	if got := string(small().Bytes()); got != printed {
 		t.Errorf("printed\n%s\nwanted\n%s", got, printed)
 	}
-	if got := mustRead(t, printed); !same(got, small()) || got.Format != 1 {
+	if got := mustRead(t, printed); !same(got, small()) || got.Format != 2 || got.Mesh != "home" {
 		t.Errorf("read %+v", got)
 	}
 	empty := string(New().Bytes())
-	if want := "format = 1\nports = {\n}\naddresses = {\n}\nlogins = {\n}\nsecrets = {\n}\n"; empty != want {
+	if want := "format = 2\nports = {\n}\naddresses = {\n}\nlogins = {\n}\nsecrets = {\n}\n"; empty != want {
 		t.Errorf("an empty lock is\n%s", empty)
 	}
 	if l, faults := Read(File, nil); len(faults) > 0 || !l.IsEmpty() {
@@ -179,6 +181,7 @@ func TestClone(t *testing.T) {
 const byHand = `# ours
 format = 1 // the only one
 
+mesh="home" # the old house
 logins = { "postgres@anchor database gitea@board": "gitea_board" }
 addresses = { anchor = "10.86.0.7", "board" = "fd00:0::1a2b:3c4d"
 }
@@ -215,8 +218,8 @@ func TestReadByHand(t *testing.T) {
 
 func TestPositions(t *testing.T) {
 	for src, want := range map[string]string{
-		printed: "mesh.lock.hcl:4:3 6:3? mesh.lock.hcl:7:3 mesh.lock.hcl:11:3 mesh.lock.hcl:15:3",
-		byHand:  "mesh.lock.hcl:8:2 6:3? mesh.lock.hcl:5:15 mesh.lock.hcl:4:12 mesh.lock.hcl:12:3",
+		printed: "mesh.lock.hcl:5:3 6:3? mesh.lock.hcl:8:3 mesh.lock.hcl:12:3 mesh.lock.hcl:16:3",
+		byHand:  "mesh.lock.hcl:9:2 6:3? mesh.lock.hcl:6:15 mesh.lock.hcl:5:12 mesh.lock.hcl:13:3",
 	} {
 		l := mustRead(t, src)
 		got := fmt.Sprint(l.PortAt(listen("board/gitea/http")), " 6:3? ", l.AddressAt("anchor"), " ",

@@ -50,6 +50,9 @@ func (l *Lock) Bytes() []byte {
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "format = %d\n", Format)
+	if l.Mesh != "" {
+		fmt.Fprintf(&b, "mesh = %s\n", quote(l.Mesh))
+	}
 	for _, s := range sections {
 		if s.name == moved && len(s.lines) == 0 {
 			continue // most meshes never have one

@@ -23,10 +23,12 @@ func Read(file string, src []byte) (*Lock, diag.List) {
 // upgrade turns a document of one format into one of the next.
 type upgrade func(document) (document, diag.List)
 
-// upgrades are the steps from each older format to the next, from format 1 on:
-// whoever makes format 2 adds the step from 1 to 2 here, and nothing behind this
-// door has to know that there was an older one.
-var upgrades = []upgrade{}
+// upgrades are the steps from each older format to the next, from format 1 on, so
+// that nothing behind this door has to know that there was an older one.
+var upgrades = []upgrade{
+	// Format 1 did not say whose lock it is; the next step that writes says it.
+	func(d document) (document, diag.List) { return d, nil },
+}
 
 func read(file string, src []byte, upgrades []upgrade) (*Lock, diag.List) {
 	d, faults := readDocument(file, src)

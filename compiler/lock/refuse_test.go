@@ -21,9 +21,11 @@ func TestRefused(t *testing.T) {
 		{"no format", "ports = {\n}\n", diag.LockFormat, "mesh.lock.hcl", "does not say which format"},
 		{"format is text", "format = \"1\"\n", diag.LockFormat, "mesh.lock.hcl:1:10", "is a number"},
 		{"format 0", "format = 0\n", diag.LockFormat, "mesh.lock.hcl", "count from 1"},
-		{"newer format", "format = 2\nports = {\n}\nwhatever = {\n}\n", diag.LockFormat, "mesh.lock.hcl", "format 2, which a newer meshc wrote"},
-		{"newer, by hand", "format=2", diag.LockFormat, "mesh.lock.hcl", "newer meshc"},
+		{"newer format", "format = 3\nports = {\n}\nwhatever = {\n}\n", diag.LockFormat, "mesh.lock.hcl", "format 3, which a newer meshc wrote"},
+		{"newer, by hand", "format=3", diag.LockFormat, "mesh.lock.hcl", "newer meshc"},
 
+		{"mesh is a number", "format = 2\nmesh = 3\n", diag.LockEntry, "mesh.lock.hcl:2:8", "name of the mesh"},
+		{"mesh is no name", "format = 2\nmesh = \"Two Words\"\n", diag.LockEntry, "mesh.lock.hcl:2:1", "name of the mesh"},
 		{"cut short", "format = 1\nports = {\n  \"a/b/c\" = 1\n", diag.LockSyntax, "mesh.lock.hcl:4:1", "missing expression"},
 		{"binary", "\x00\xff\xfe", diag.LockSyntax, "mesh.lock.hcl:1:1", "cannot be read"},
 		{"expression", "format = 1\nports = {\n  \"a/b/c\" = 1 + 2\n}\n", diag.LockSyntax, "mesh.lock.hcl:3:15", `no "+"`},
@@ -116,7 +118,10 @@ func TestUpgrade(t *testing.T) {
 	if len(upgrades) != Format-1 {
 		t.Fatalf("%d steps lead to format %d", len(upgrades), Format)
 	}
-	// As if format 2 had numbered nodes' ports from 1000 on.
+	if l, faults := Read(File, []byte("format = 1\nports = {\n}\n")); len(faults) > 0 || l.Mesh != "" || l.Format != 1 {
+		t.Errorf("format 1 is read as %+v, %v", l, faults)
+	}
+	// As if the next format had numbered nodes' ports from 1000 on.
 	next := append(upgrades[:len(upgrades):len(upgrades)], func(d document) (document, diag.List) {
 		for i, e := range d.entries {
 			if e.section == ports {
@@ -128,14 +133,14 @@ func TestUpgrade(t *testing.T) {
 	})
 	for src, want := range map[string]int{
 		"format = 1\nports = {\n  \"a/b/c\" = 234\n}\n": 1234,
-		"format = 2\nports = {\n  \"a/b/c\" = 234\n}\n": 234,
+		"format = 3\nports = {\n  \"a/b/c\" = 234\n}\n": 234,
 	} {
 		l, faults := read(File, []byte(src), next)
 		if len(faults) > 0 || l.Ports[listen("a/b/c")] != want {
 			t.Errorf("read %v, %v from\n%s", l, faults, src)
 		}
 	}
-	if _, faults := read(File, []byte("format = 3\n"), next); len(faults) != 1 || faults[0].Code != diag.LockFormat {
+	if _, faults := read(File, []byte("format = 4\n"), next); len(faults) != 1 || faults[0].Code != diag.LockFormat {
 		t.Errorf("format 3 gave %v", faults)
 	}
 	if l, _ := read(File, []byte("format = 1\nports = {\n}\n"), next); l == nil || l.Format != 1 {

@@ -12,8 +12,9 @@ import (
 
 // Accept seals a value that a person supplied to every holder of a secret, and
 // wipes it (LIC-2). It needs nothing else to be made or supplied yet. What was
-// there before, for holders that are none now too, goes.
-func Accept(d Demand, lk *lock.Lock, n Name, value seal.Secret) (*Change, diag.List, error) {
+// there before, for holders that are none now too, goes. Head is the lock of the last
+// commit, nil where git knows none: a new value has a greater generation than there too.
+func Accept(d Demand, lk, head *lock.Lock, n Name, value seal.Secret) (*Change, diag.List, error) {
 	defer value.Wipe()
 	i := slices.IndexFunc(d.Wants, func(w Want) bool { return w.Name == n })
 	if i < 0 {
@@ -26,10 +27,10 @@ func Accept(d Demand, lk *lock.Lock, n Name, value seal.Secret) (*Change, diag.L
 	if lk == nil {
 		lk = lock.New()
 	}
-	r := &review{demand: d, lock: lk, plan: &Plan{mesh: d.Mesh, lock: lk}, noKey: map[addr.Node]bool{}}
+	r := &review{demand: d, lock: lk, mode: Mode{Head: head}, plan: &Plan{mesh: d.Mesh, lock: lk}, noKey: map[addr.Node]bool{}}
 	r.plan.keys, r.faults = readKeys(d)
 	r.plan.keys.compare(lk, nil)
-	s := Secret{Name: n, Generation: lk.Secrets[n.String()].Generation + 1, Action: Made}
+	s := Secret{Name: n, Generation: max(lk.Secrets[n.String()].Generation, r.before(n.String())) + 1, Action: Made}
 	if s.Generation > 1 {
 		s.Action, s.Because = Remade, "supplied"
 	}
@@ -47,6 +48,7 @@ func Accept(d Demand, lk *lock.Lock, n Name, value seal.Secret) (*Change, diag.L
 		return nil, nil, err
 	}
 	c := &Change{Lock: lk.Clone(), Secrets: []Secret{s}, data: map[string][]byte{}}
+	c.Lock.Mesh = d.Mesh
 	c.take(s, made, lk)
 	c.remove = unnamed(lk, c.Lock)
 	slices.Sort(c.remove)

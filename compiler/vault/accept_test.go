@@ -19,7 +19,7 @@ func accept(h *home, n Name, value string) *Change {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	c, faults, err := Accept(h.demand(), readLock(h.t, x.Lock), n, secret)
+	c, faults, err := Accept(h.demand(), readLock(h.t, x.Lock), h.head, n, secret)
 	if err != nil || faults.HasErrors() {
 		h.t.Fatal(err, faults)
 	}
@@ -97,12 +97,12 @@ func TestFindSupplied(t *testing.T) {
 	_, faults = FindSupplied(h.demand(), "board/gitea/secret-key")
 	says(t, faults, diag.SecretNotPersons, "is made by meshc", "meshc rotate secret-key --consumer gitea@board")
 
-	_, faults, err := Accept(h.demand(), nil, Credential(pair(gitea)), seal.NewSecret([]byte("x")))
+	_, faults, err := Accept(h.demand(), nil, h.head, Credential(pair(gitea)), seal.NewSecret([]byte("x")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	says(t, faults, diag.SecretNotPersons, "the credential for database", "meshc rotate database --consumer gitea@board")
-	_, faults, err = Accept(h.demand(), nil, Licence("other"), seal.NewSecret([]byte("x")))
+	_, faults, err = Accept(h.demand(), nil, h.head, Licence("other"), seal.NewSecret([]byte("x")))
 	if err != nil || len(faults) != 1 || faults[0].Code != diag.SecretUnknown {
 		t.Errorf("%v %v", faults, err)
 	}
@@ -117,7 +117,7 @@ func TestAcceptAndChangedRecipient(t *testing.T) {
 	h.newKey("board")
 
 	secret := seal.NewSecret([]byte("hunter3"))
-	_, faults, err := Accept(h.demand(), h.lock(), n, secret)
+	_, faults, err := Accept(h.demand(), h.lock(), h.head, n, secret)
 	if err != nil {
 		t.Fatal(err)
 	}

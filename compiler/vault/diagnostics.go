@@ -143,6 +143,67 @@ func notTaken(label string, who addr.Instance, takers []string) diag.Diagnostic 
 	return d
 }
 
+func secretReplaced(name string, s lock.Secret, at diag.Pos, e Earlier) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.SecretReplaced, At: at, Help: bringBack(e),
+		Message: fmt.Sprintf("%s has other blobs here than in %s lock, and generation %d in both: meshc never seals another value under one generation", describeEntry(name), e.Whose, s.Generation),
+	}
+}
+
+func secretsEarlier(lower []lowered, now *lock.Lock, e Earlier) diag.Diagnostic {
+	first := lower[0]
+	d := diag.Diagnostic{
+		Code: diag.SecretEarlier, At: now.SecretAt(first.name), Help: bringBack(e),
+		Message: fmt.Sprintf("%s has generation %d here and %d in %s lock: its earlier value would be in use again",
+			describeEntry(first.name), first.now, first.was, e.Whose),
+	}
+	if len(lower) > 1 {
+		d.Message = fmt.Sprintf("%d secrets have a lower generation here than in %s lock: their earlier values would be in use again", len(lower), e.Whose)
+	}
+	if d.Help != "" {
+		d.Help += " # if the earlier values are meant: --earlier-secrets"
+	}
+	for _, l := range lower[1:] {
+		d.Also = append(d.Also, diag.Note{At: now.SecretAt(l.name), Text: "this one too"})
+	}
+	return d
+}
+
+// bringBack is the command that brings an earlier lock back with its blobs.
+func bringBack(e Earlier) string {
+	if e.Rev == "" {
+		return ""
+	}
+	return "git checkout " + e.Rev + " -- " + lock.File + " " + sealedDir
+}
+
+func keyEdited(name string, e lock.End, at diag.Pos, was string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.BlobForKey, At: at, Help: "git checkout HEAD -- " + lock.File,
+		Message: fmt.Sprintf("%s, which holds %s, was sealed to %s, and the lock says that it is sealed to %s, the key that %s has now", sealedDir+"/"+e.Blob, describeEntry(name), was, e.To, e.Holder),
+	}
+}
+
+func meshRenamed(d Demand, was string, made int, supplied []string) diag.Diagnostic {
+	out := diag.Diagnostic{
+		Code: diag.LockOfOtherMesh, At: d.MeshAt, Help: "meshc lock --remake # makes them anew",
+		Message: fmt.Sprintf("%s sealed for the mesh %s, and machines of %s take nothing that was", count(made+len(supplied), "secret is", "secrets are"), was, d.Mesh),
+	}
+	if len(supplied) > 0 {
+		out.Message += "; to be accepted again after that: " + strings.Join(supplied, ", ")
+	}
+	return out
+}
+
+// describeEntry is describe for an entry of the lock.
+func describeEntry(name string) string {
+	n, err := ParseName(name)
+	if err != nil {
+		return name
+	}
+	return describe(n)
+}
+
 func endsWrong(w Want, at diag.Pos, s lock.Secret) diag.Diagnostic {
 	var ends []string
 	for _, e := range s.Ends {

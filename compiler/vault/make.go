@@ -87,6 +87,7 @@ func (p *Plan) Make(ctx context.Context, random func() io.Reader) (*Change, erro
 	if err != nil {
 		return nil, err
 	}
+	c.Lock.Mesh = p.mesh
 	for i, s := range c.Secrets {
 		c.take(s, blobs[i], p.lock)
 	}

@@ -27,6 +27,8 @@ func Review(d Demand, lk *lock.Lock, v *View, m Mode) (*Plan, diag.List, error) 
 	r.plan.keys.compare(lk, m.NewRecipients)
 
 	r.look()
+	r.replaced()
+	r.otherMesh()
 	r.newRecipients()
 	r.wants()
 	r.unwanted()
@@ -58,6 +60,8 @@ type review struct {
 	// forRecovery are supplied secrets of which only recovery keys have no copy.
 	forRecovery []awaited
 	noKey       map[addr.Node]bool // said already
+	refused     map[string]bool    // names of secrets that are not what they were
+	otherName   string             // of the mesh that the lock's blobs are sealed for, where it is another
 	known       map[string]string  // what a blob with a digest is, for damage
 	sealed      map[string]bool    // names that the lock's secrets were sealed under
 }
@@ -150,10 +154,12 @@ func (r *review) decide(name string, w Want) Secret {
 	s := Secret{Name: w.Name, Generation: entry.Generation}
 	ends, ok := r.ends(w)
 	switch {
-	case !ok:
+	case !ok || r.refused[name]:
 		s.Action = Refused
 	case len(entry.Ends) == 0:
 		r.absent(name, w, &s, ends)
+	case r.otherName != "":
+		r.ofOtherMesh(w, &s, ends)
 	default:
 		r.present(name, w, &s, ends, entry)
 	}
@@ -230,13 +236,22 @@ func (r *review) absent(name string, w Want, s *Secret, ends []Copy) {
 		s.Action = Awaited
 		r.await(w, ends)
 	case r.mode.Step.makes():
-		s.Action, s.Generation = Made, s.Generation+1
+		// Where the lock lost it, the value that the last commit has was its generation's.
+		s.Action, s.Generation = Made, max(s.Generation, r.before(name))+1
 	default:
 		s.Action = Missing
 		if r.mode.Step == Locked {
 			r.fault(notMade(w))
 		}
 	}
+}
+
+// before is the generation that a secret has in the last commit's lock.
+func (r *review) before(name string) int {
+	if r.mode.Head == nil {
+		return 0
+	}
+	return r.mode.Head.Secrets[name].Generation
 }
 
 // isLost refuses to make anew what was made before and has gone missing (PRT-9):
@@ -452,7 +467,7 @@ func (r *review) unwanted() {
 		}
 		entry := r.lock.Secrets[name]
 		stale := slices.ContainsFunc(entry.Ends, r.isStale)
-		if r.mode.Prune || len(entry.Ends) > 0 && (stale || forget[name]) {
+		if r.mode.Prune || len(entry.Ends) > 0 && (stale || forget[name] || r.otherName != "" && r.remakes()) {
 			r.plan.Forgotten = append(r.plan.Forgotten, name)
 		}
 	}

@@ -31,8 +31,10 @@ import (
 
 // Demand is everything that a mesh wants kept secret, in any order.
 type Demand struct {
-	Mesh  string
-	Nodes []Node
+	Mesh string
+	// MeshAt is where the mesh's name is said.
+	MeshAt diag.Pos
+	Nodes  []Node
 	// Recovery are offline keys to which every secret is sealed besides.
 	Recovery []Key
 	Wants    []Want
@@ -104,6 +106,8 @@ type Mode struct {
 	Remake bool
 	// Prune forgets every secret that nobody wants.
 	Prune bool
+	// EarlierSecrets allows generations that are lower than the last commit's.
+	EarlierSecrets bool
 	// Head is the lock of the last commit; nil where git knows none.
 	Head *lock.Lock
 }

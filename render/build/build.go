@@ -52,6 +52,8 @@ type Outcome struct {
 	// Reviewed is what was decided of every secret; Change the lock and blobs as they are to be.
 	Reviewed *vault.Plan
 	Change   *vault.Change
+	// Head is the lock of the last commit; nil where git knows none.
+	Head *lock.Lock
 }
 
 // Look compiles a mesh and settles and makes nothing that would be kept.
@@ -111,7 +113,8 @@ func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List,
 		return out, ds, nil
 	}
 	if in.Head != nil {
-		o.Seal.Head, _ = lock.Read(lock.File, in.Head)
+		out.Head, _ = lock.Read(lock.File, in.Head)
+		o.Seal.Head = out.Head
 	}
 	plan, vds, err := vault.Review(result.Secrets, result.Lock, view, o.Seal)
 	if err != nil {
