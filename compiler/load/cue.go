@@ -25,12 +25,13 @@ import (
 // neither the disk, nor a stale vendored schema, nor a network.
 const root = "/__mesh__"
 
-// looseSchema stands in for the schema where a value is to be seen as its author
+// looseShapes, with the schema's names.cue, stand in for the schema where a value is to be seen as its author
 // wrote it: with the shapes that references need, and without constraints, whose
 // failures would hide each other (DIA-1) and which would be evaluated for every instance.
-const looseSchema = `package schema
-
-#Mesh: {...}
+//
+// Names and numbers mean in it what they mean in the schema: where a module says `schema.#Port`
+// in its settings, nothing else holds what a mesh gives it to that.
+const looseShapes = `#Mesh: {...}
 #Module: {
 	in: {
 		mesh: {name: string, domain: string}
@@ -46,17 +47,6 @@ const looseSchema = `package schema
 	...
 }
 #Placeholder: {value: string, urlencoded: string, json: string, base64: string, shell: string}
-#Name: string
-#Scope: *"node" | string
-#Protocol: *"tcp" | string
-#Reach: *"needed" | string
-#Port: int
-#Mode: string
-#Path: string
-#Recipient: string
-#WireGuardKey: string
-#CIDR: string
-#Empty: {...}
 #Network: {...}
 #Ports: {...}
 #Licence: {...}
@@ -87,6 +77,14 @@ const looseSchema = `package schema
 #Computed: {...}
 `
 
+func looseSchema() string {
+	names, err := schema.Files.ReadFile("names.cue")
+	if err != nil {
+		panic(err) // it is built in
+	}
+	return string(names) + looseShapes
+}
+
 // noRegistry refuses every module that is not part of the mesh's folder.
 type noRegistry struct{}
 
@@ -115,7 +113,7 @@ func overlay(t tree, loose bool) map[string]cueload.Source {
 	}
 	dir := path.Join(root, "cue.mod/pkg", schema.ImportPath)
 	if loose {
-		out[dir+"/schema.cue"] = cueload.FromString(looseSchema)
+		out[dir+"/schema.cue"] = cueload.FromString(looseSchema())
 		return out
 	}
 	entries, _ := fs.ReadDir(schema.Files, ".")
@@ -141,7 +139,7 @@ func schemaInstance(bctx *build.Context, loose bool) *build.Instance {
 	inst.PkgName = "schema"
 	inst.ImportPath = schema.ImportPath
 	if loose {
-		f, err := parser.ParseFile("schema.cue", looseSchema)
+		f, err := parser.ParseFile("schema.cue", looseSchema())
 		if err != nil {
 			panic(err) // a constant of this package
 		}

@@ -22,7 +22,11 @@ func translateAgainst(shape cue.Value, errs []errors.Error, subject string, path
 	errs = telling(errs)
 	places := positions(errs)
 	if custom := customMessage(errs); custom != "" {
-		return diag.List{notAllowed(at, subject, path, custom, places)}
+		d := notAllowed(at, subject, path, custom, places)
+		if slices.ContainsFunc(errs, saysAddress) {
+			d.Code = diag.BadAddress
+		}
+		return diag.List{d}
 	}
 	if shape.Exists() {
 		if values := enumeration(shape); len(values) > 0 {
@@ -90,6 +94,14 @@ func customMessage(errs []errors.Error) string {
 		}
 	}
 	return ""
+}
+
+// saysAddress says whether an error is that of one of the schema's kinds of address, which
+// have a code of their own wherever they stand: in the mesh, or in a module's settings.
+func saysAddress(e errors.Error) bool {
+	format, args := e.Msg()
+	msg := fmt.Sprintf(format, args...)
+	return slices.ContainsFunc([]string{"a network is an address and ", "an address is one of IPv4 or ", "a host is a name of letters, "}, func(begins string) bool { return strings.HasPrefix(msg, begins) })
 }
 
 // enumeration lists the values of a choice between a few scalars, as they are written.

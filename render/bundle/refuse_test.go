@@ -105,7 +105,7 @@ func TestParseRefuses(t *testing.T) {
 		"many words":            {head + strings.Repeat("a ", 1<<20), "more than 700000 words and signs"},
 		"many in a template":    {head + "x = \"$${\" [" + strings.Repeat("[],", 1<<20) + "]\n", "more than 700000 words and signs"},
 		"not closed":            {head + "directory \"a/directory.x\" {\n", "declaration.hcl:"},
-		"a later format":        {strings.Replace(head, "= 1", "= 2", 1), "format 2 is not known here"},
+		"a later format":        {strings.Replace(head, "= 1", "= 3", 1), "format 3 is not known here"},
 		"missing attribute":     {head + strings.Replace(dir, "path = \"/srv/x\"", "", 1), "declaration.hcl:6: block directory has no path"},
 		"number as text":        {head + strings.Replace(dir, "\"0755\"", "0755", 1), "declaration.hcl:8: mode is not a quoted string"},
 		"bad mode":              {head + strings.Replace(dir, "0755", "0999", 1), "declaration.hcl:8: \"0999\" is not a mode"},
