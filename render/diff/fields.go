@@ -110,6 +110,7 @@ func set(item bundle.Item) []string {
 		case f.name == "mode" && f.value == usualMode(item):
 		case f.name == "state" && (f.value == "running" || f.value == "present"):
 		case f.name == "restart_on" || f.name == "reload_on" || f.name == "enabled":
+		case f.name == "validate" || f.name == "on_change": // said with what gives access
 		case f.name == "key" || f.name == "role" || f.name == "generation":
 		default:
 			out = append(out, f.name+" "+f.value)

@@ -18,6 +18,10 @@ type door struct {
 	what  string // whose, and whether in a container
 	ports []string
 	from  []string
+	// each is a port and from where, since two ports of one may be reached differently.
+	each []string
+	// wide are those of each that the world reaches.
+	wide []string
 }
 
 // ways compares from where a node is reached, from the same data as the firewall's rules: one line
@@ -41,11 +45,13 @@ func (c *comparison) ways(name addr.Node, before, after *plan.Node) {
 			x.What = fmt.Sprintf("%s is reachable from %s instead of %s, at %s%s", what, from, strings.Join(o.from, ", "), ports, would)
 		case !slices.Equal(o.ports, d.ports):
 			x.What = fmt.Sprintf("%s is reachable at %s instead of %s, from %s%s", what, ports, strings.Join(o.ports, ", "), from, would)
+		case !slices.Equal(o.each, d.each):
+			x.What = fmt.Sprintf("%s is reachable otherwise: %s instead of %s%s", what, strings.Join(d.each, ", "), strings.Join(o.each, ", "), would)
 		default:
 			continue
 		}
 		// A port more that the world reaches is one more thing that is exposed.
-		if wide(d.from) && (!wide(o.from) || !within(d.ports, o.ports)) {
+		if !within(d.wide, o.wide) {
 			x.Impact = Exposed
 		}
 		c.add(name, x)
@@ -89,12 +95,17 @@ func doors(n *plan.Node) map[string]door {
 		if w.Address.IsValid() {
 			port += " of " + w.Address.String()
 		}
-		d.ports, d.from = append(d.ports, port), append(d.from, w.From)
+		d.ports, d.from, d.each = append(d.ports, port), append(d.from, w.From), append(d.each, port+" from "+w.From)
+		if wide([]string{w.From}) {
+			d.wide = append(d.wide, port)
+		}
 		out[what] = d
 	}
 	for what, d := range out {
 		slices.Sort(d.ports)
 		slices.Sort(d.from)
+		slices.Sort(d.each)
+		d.each = slices.Compact(d.each)
 		d.ports, d.from = slices.Compact(d.ports), slices.Compact(d.from)
 		out[what] = d
 	}

@@ -55,6 +55,19 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// T22: two ports that are called the same and change places are no silence.
+func TestReachOfEachPort(t *testing.T) {
+	state := func(a, b string) Side {
+		n := reached(a, b)
+		n.Opens[1].Port, n.Opens[1].To = 2223, 2223
+		return stateOf(n)
+	}
+	d := Compare(state("network", "world"), state("world", "network"))
+	if len(d.Changes) != 1 || d.Impact != Exposed || !strings.Contains(d.Changes[0].What, "tcp 2222 from world, tcp 2223 from network instead of tcp 2222 from network, tcp 2223 from world") {
+		t.Errorf("%+v", d.Changes)
+	}
+}
+
 // REV-5, T50: a new node shows what becomes reachable; one that goes, what data it has.
 func TestNodeComesAndGoes(t *testing.T) {
 	other := &plan.Node{Name: "a"}
