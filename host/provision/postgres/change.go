@@ -23,10 +23,15 @@ func (a *Adapter) Create(ctx context.Context, c provision.Consumer) error {
 	if err != nil {
 		return err
 	}
+	// What is refused leaves nothing behind.
+	of, err := a.holder(ctx, conn, w)
+	if err != nil {
+		return classed(err)
+	}
 	if err := a.roles(ctx, conn, w); err != nil {
 		return classed(err)
 	}
-	if err := a.database(ctx, conn, w); err != nil {
+	if err := a.database(ctx, conn, w, of); err != nil {
 		return classed(err)
 	}
 	return classed(a.furnish(ctx, w))
@@ -88,24 +93,32 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-func (a *Adapter) database(ctx context.Context, conn *pgx.Conn, w wish) error {
-	var owner string
-	err := conn.QueryRow(ctx, `SELECT o.rolname FROM pg_database d JOIN pg_authid o ON o.oid = d.datdba WHERE d.datname = $1`, w.database).Scan(&owner)
+// holder says to whom the database belongs that is asked for; to nobody where it is not
+// there. One of somebody else's is refused.
+func (a *Adapter) holder(ctx context.Context, conn *pgx.Conn, w wish) (string, error) {
+	var of string
+	err := conn.QueryRow(ctx, `SELECT o.rolname FROM pg_database d JOIN pg_authid o ON o.oid = d.datdba WHERE d.datname = $1`, w.database).Scan(&of)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		if err := do(ctx, conn, "CREATE DATABASE "+name(w.database)+" OWNER "+name(w.owner())); err != nil {
-			return err
-		}
-	case err != nil:
-		return err
-	case owner == w.owner():
-	case owner == w.Login:
-		// It had the database alone, and shares it from now on.
-		if err := a.hand(ctx, w); err != nil {
-			return err
-		}
+		return "", nil
+	case err == nil && of != w.owner() && of != w.Login:
+		err = refused("the database %q is there already, and belongs to %q", w.database, of)
+	}
+	return of, err
+}
+
+func (a *Adapter) database(ctx context.Context, conn *pgx.Conn, w wish, of string) error {
+	var err error
+	switch of {
+	case "":
+		err = do(ctx, conn, "CREATE DATABASE "+name(w.database)+" OWNER "+name(w.owner()))
+	case w.owner():
 	default:
-		return refused("the database %q is there already, and belongs to %q", w.database, owner)
+		// It had the database alone, and shares it from now on.
+		err = a.hand(ctx, w)
+	}
+	if err != nil {
+		return err
 	}
 	statements := []string{"REVOKE ALL ON DATABASE " + name(w.database) + " FROM PUBLIC"}
 	in := "ALTER ROLE " + name(w.Login) + " IN DATABASE " + name(w.database)
