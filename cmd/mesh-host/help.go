@@ -10,6 +10,7 @@ const overview = `mesh-host makes a machine agree with its bundle.
   mesh-host apply BUNDLE     make it true
   mesh-host status           what was applied, and what drifted since
   mesh-host open NAME        one secret that was applied, to standard output
+  mesh-host provision KIND   make a server agree with who asks for it
   mesh-host help COMMAND     more about one
 
 A bundle is a folder that meshc build wrote (dist/NODE), or a tar of it. All commands work on
@@ -22,6 +23,26 @@ Example:
 `
 
 var help = map[string]string{
+	"provision": `mesh-host provision KIND --config FILE [--once]
+
+Makes a server agree with who asks for it, again and again until it is told to stop: a login and what
+belongs to it for every consumer in the list that a provider is given, and none for whom it does not list
+any more. What somebody else made in the server is left alone, and no data is ever dropped. The kind is
+postgres. FILE is JSON, and no secret stands in it:
+
+  {"receives": "/etc/postgresql/mesh/consumers.json", "provision": "database", "provider": "postgres@anchor",
+   "server": {"address": "/run/postgresql", "port": 5432, "user": "postgres"},
+   "standing": "/var/lib/mesh-standing/postgres/standing.json",
+   "options": {"extensions": ["hstore"]}}
+
+  --config FILE   what it is for; an unknown key, a path that is not absolute and a secret that others
+                  can read are refused
+  --once          one pass: exits 0 if everything is as asked, 3 if some consumers are not, 1 if nothing
+                  could be read or reached
+
+Example:
+  mesh-host provision postgres --config /etc/postgresql/mesh/provision.json --once
+`,
 	"init": `mesh-host init NODE [--ssh-host-key] [--signers FILE] [--root DIR] [--json]
 
 Makes this machine the node NODE: writes which one it is, makes an age key and a WireGuard key that

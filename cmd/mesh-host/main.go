@@ -87,9 +87,12 @@ func run(args []string, out, errOut io.Writer) int {
 		"version": {(*command).version, 0},
 	}
 	name := args[0]
+	if name == "provision" {
+		return provisionLoop(ctx, args[1:], out, errOut)
+	}
 	do, ok := commands[name]
 	if !ok {
-		fmt.Fprintf(errOut, "mesh-host: no command %q; there are init, check, apply, status, open and version\n", name)
+		fmt.Fprintf(errOut, "mesh-host: no command %q; there are init, check, apply, status, open, provision and version\n", name)
 		return usage
 	}
 	err := c.parse(name, args[1:], do.args)
