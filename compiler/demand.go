@@ -12,8 +12,8 @@ import (
 
 // demand is everything that a resolved mesh wants settled.
 func demand(r *resolve.Resolved, mode settle.Mode) (settle.Demand, diag.List) {
-	var ds diag.List
 	m := r.Mesh
+	ds := openFaults(m)
 	d := settle.Demand{
 		Mode: mode, Pool: settle.Range{From: m.Ports.From, To: m.Ports.To}, PoolAt: m.Ports.At, NetworkAt: m.CIDR.At,
 	}
@@ -38,6 +38,8 @@ func demand(r *resolve.Resolved, mode settle.Mode) (settle.Demand, diag.List) {
 			p.At = reason.At
 			node.Reserved = append(node.Reserved, p)
 		}
+		open, ods := opened(m, n)
+		node.Open, ds = open, append(ds, ods...)
 		if outgoing, err := settle.ParseRange(n.Spec.Outgoing.Value); err == nil {
 			node.Outgoing = outgoing
 		} else {

@@ -66,7 +66,7 @@ is written.
 			}
 			if len(args) == 0 {
 				if asJSON {
-					return g.printJSON(view.OfPlan(r.Plan))
+					return g.printJSON(planJSON(r.Plan))
 				}
 				return view.Overview(g.stdout, r.Plan)
 			}
@@ -75,7 +75,7 @@ is written.
 				return err
 			}
 			if asJSON {
-				return g.printJSON(view.OfPlan(r.Plan, args[0]))
+				return g.printJSON(planJSON(r.Plan, args[0]))
 			}
 			ways := firewall.Ways(n)
 			var opens []string
@@ -91,6 +91,30 @@ is written.
 	}
 	c.Flags().BoolVar(&files, "files", false, "also list what the node would be given")
 	return c
+}
+
+// planJSON is the plan with what each node opens, which render works out.
+func planJSON(p *plan.Plan, nodes ...string) view.Plan {
+	out := view.OfPlan(p, nodes...)
+	for _, n := range p.Nodes {
+		v, ok := out.Nodes[string(n.Name)]
+		if !ok {
+			continue
+		}
+		v.Firewall = hasFirewall(n)
+		for _, w := range firewall.Ways(n) {
+			o := view.Open{Port: w.Port, To: w.To, Protocol: w.Protocol, From: w.From, For: w.For}
+			if w.Address.IsValid() {
+				o.Address = w.Address.String()
+			}
+			if w.Open {
+				o.By = "open"
+			}
+			v.Opens = append(v.Opens, o)
+		}
+		out.Nodes[string(n.Name)] = v
+	}
+	return out
 }
 
 func hasFirewall(n *plan.Node) bool {

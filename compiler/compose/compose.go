@@ -76,7 +76,7 @@ func (c *composer) node(n *exchange.Node) composedNode {
 	out := composedNode{plan: &plan.Node{
 		Name: n.Name, At: s.At, Site: s.Site.Value, Managed: s.Managed, Runtime: s.Runtime, Recipient: s.Recipient.Value,
 		WireGuard: s.WireGuard.Value, Endpoint: s.Endpoint.Value, EndpointAt: s.Endpoint.At, Address: n.Address, MTU: 1500,
-		Reserved: c.x.Settled.Reserved[n.Name], Networks: n.Networks,
+		Reserved: c.x.Settled.Reserved[n.Name], Admits: c.x.Settled.Open[n.Name], Networks: n.Networks,
 	}}
 	if site := c.mesh.Sites[s.Site.Value]; site != nil {
 		out.plan.MTU = site.MTU

@@ -445,9 +445,9 @@ listens: http: {port: 80, fixed: true, reach: "network"}`,
 	},
 	{
 		Code: WayInClosed, Rule: "CMP-5", Title: "way in is closed",
-		Explain: `The firewall drops what nothing opens. Port 22 is open because it is reserved for sshd unless the node says otherwise; where the
-node does, and no reserved port says that it is for ssh, nobody may be able to log in after the next apply.`,
-		Wrong: `nodes: anchor: {assign: firewall: {}, reserved: ports: "127.0.0.1:22": "a tunnel of old"}`,
-		Right: `nodes: anchor: {assign: firewall: {}, reserved: ports: {"127.0.0.1:22": "a tunnel of old", "2222": "sshd"}}`,
+		Explain: `The firewall drops what nothing opens. 22/tcp is open to the world where nobody says anything of it; here an "open" closes it or opens it at
+another address only, and no other open port says that it is for ssh, so nobody may be able to log in after the next apply.`,
+		Wrong: `nodes: anchor: {assign: firewall: {}, open: "22/tcp": {for: "sshd", from: "machine"}}`,
+		Right: `nodes: anchor: {assign: firewall: {}, open: {"22/tcp": {for: "sshd", from: "machine"}, "2222/tcp": {for: "sshd", from: "world"}}}`,
 	},
 }

@@ -202,7 +202,7 @@ listens: http: port: 8080`,
 		Code: PortReserved, Rule: "PRT-5", Title: "a port is reserved",
 		Explain: `The node says that something else on the machine uses this port, and why; 22 is taken for sshd unless the node
 says otherwise. Where the listener may bind one address and the reservation is for another, say which. Where
-sshd listens elsewhere, say so at the node, and mind the way in: the firewall opens what is reserved for sshd.`,
+sshd listens elsewhere, say so at the node, and mind the way in: reserving opens nothing, "open" does.`,
 		Wrong: `nodes: board: assign: git: {}
 // modules/git/git.cue
 listens: ssh: {port: 22, fixed: true}`,

@@ -52,6 +52,7 @@ const looseShapes = `#Mesh: {...}
 #Licence: {...}
 #Moved: {...}
 #Layer: {...}
+#Open: {...}
 #Assign: {...}
 #Site: {...}
 #Group: {...}

@@ -227,9 +227,34 @@ func (d *decoder) layer(l *Layer, name string, v cue.Value) {
 		d.each(v, func(name string, v cue.Value) { l.Settings[name] = d.setting(v) })
 	case "pins":
 		l.Pins = d.pins(v)
+	case "open":
+		l.Open = map[string]Open{}
+		d.each(v, func(name string, v cue.Value) { l.Open[name] = d.open(v) })
 	default:
 		d.faulty = true
 	}
+}
+
+func (d *decoder) open(v cue.Value) Open {
+	o := Open{At: keyAt(v)}
+	d.each(v, func(name string, v cue.Value) {
+		switch name {
+		case "for":
+			o.For = d.text(v)
+		case "from":
+			o.FromAt = valueAt(v)
+			if v.IncompleteKind() != cue.ListKind {
+				o.From = []string{d.text(v).Value}
+				return
+			}
+			for _, t := range d.texts(v) {
+				o.From = append(o.From, t.Value)
+			}
+		default:
+			d.faulty = true
+		}
+	})
+	return o
 }
 
 func (d *decoder) pins(v cue.Value) map[string]Text {

@@ -43,6 +43,16 @@ type Layer struct {
 	Assign   map[string]*Assign
 	Settings map[string]*Setting // by module
 	Pins     map[string]Text     // by provision
+	Open     map[string]Open     // by port, as written
+}
+
+// Open is a port that the firewall lets in besides what modules ask for.
+type Open struct {
+	For  Text
+	From []string // machine, site, network, world, or prefixes
+	At   diag.Pos // of the port
+	// FromAt is where it says from where.
+	FromAt diag.Pos
 }
 
 // Assign is one instance of a module.

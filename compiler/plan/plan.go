@@ -69,6 +69,19 @@ type Node struct {
 	// Opens are the ways in that instances have, before any firewall: what a firewall
 	// computation lets through, and what a plan lists where there is none (CMP-5).
 	Opens []Open
+	// Admits is what the mesh's layers open besides, with the default for sshd.
+	Admits []Admit
+}
+
+// Admit is a port that a person opened.
+type Admit struct {
+	Address  string // empty for every address
+	Port, To int
+	Protocol string // tcp, udp, or empty for both
+	For      string
+	// From is machine, network, world, prefixes, or "site" where the node's site has no prefix.
+	From []string
+	At   diag.Pos
 }
 
 // Reserved is a port that the machine uses for something else.

@@ -223,6 +223,14 @@ func groupsPinApart(provision, a string, p load.Text, b string, q load.Text) dia
 	}
 }
 
+func groupsOpenApart(node addr.Node, port, a string, p load.Open, b string, q load.Open) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.GroupsDisagree, At: q.At, On: []string{string(node)},
+		Message: fmt.Sprintf("%s and %s open %s differently for %s, and neither is stronger", a, b, port, diag.Nodes),
+		Also:    []diag.Note{{At: p.At, Text: a + " opens it here"}},
+	}
+}
+
 func leftOutOptional(q question, on []string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.LeftOutOptional, At: q.by.At,

@@ -42,6 +42,7 @@ type Node struct {
 	Spec      *load.Node
 	Instances []*Instance // in the order in which they are applied
 	Networks  []Network   // preferred first
+	Open      []Open      // by key
 }
 
 // Instance finds an instance by name, or gives nil.
@@ -168,6 +169,8 @@ func Resolve(src *load.Source, eval evaluate.Evaluator) (*Resolved, diag.List) {
 	out := &Resolved{Mesh: src.Mesh}
 	for _, o := range offers {
 		n := &Node{Name: o.spec.Name, Spec: o.spec, Networks: o.networks, Instances: ordered(o.instances)}
+		open, ods := r.opened(o.spec)
+		n.Open, ds = open, append(ds, ods...)
 		for _, i := range n.Instances {
 			if i.Interface == nil {
 				continue

@@ -22,12 +22,19 @@ func ParseReserved(key, reason string) (plan.Reserved, error) {
 	if strings.TrimSpace(reason) == "" {
 		return r, errors.New("a reserved port has a reason, which is told to whoever wants the port")
 	}
+	var err error
+	r.Address, r.Protocol, r.From, r.To, err = parsePorts(key)
+	return r, err
+}
+
+// parsePorts reads a port or a range, at an address or at every one, for one protocol or both.
+func parsePorts(key string) (host, protocol string, from, to int, err error) {
 	rest := key
-	if ports, protocol, ok := strings.Cut(key, "/"); ok {
-		if protocol != "tcp" && protocol != "udp" {
-			return r, fmt.Errorf("%q is no protocol; it is tcp or udp, or left out for both", protocol)
+	if ports, p, ok := strings.Cut(key, "/"); ok {
+		if p != "tcp" && p != "udp" {
+			return "", "", 0, 0, fmt.Errorf("%q is no protocol; it is tcp or udp, or left out for both", p)
 		}
-		rest, r.Protocol = ports, protocol
+		rest, protocol = ports, p
 	}
 	if i := strings.LastIndexByte(rest, ':'); i >= 0 {
 		address := rest[:i]
@@ -35,21 +42,16 @@ func ParseReserved(key, reason string) (plan.Reserved, error) {
 		if address != "*" {
 			// Brackets are wanted, since ::1:22 could be an address alone.
 			if strings.Contains(address, ":") && !strings.HasPrefix(address, "[") {
-				return r, fmt.Errorf("an IPv6 address before a port stands in brackets: [%s]:%s", address, rest)
+				return "", "", 0, 0, fmt.Errorf("an IPv6 address before a port stands in brackets: [%s]:%s", address, rest)
 			}
-			host, err := netaddr.Host(address)
+			host, err = netaddr.Host(address)
 			if err != nil || !netaddr.IsAddr(host) {
-				return r, fmt.Errorf("%q is no address", address)
+				return "", "", 0, 0, fmt.Errorf("%q is no address", address)
 			}
-			r.Address = host
 		}
 	}
 	ports, err := ParseRange(rest)
-	if err != nil {
-		return r, err
-	}
-	r.From, r.To = ports.From, ports.To
-	return r, nil
+	return host, protocol, ports.From, ports.To, err
 }
 
 // ParseRange reads one port, or two with a hyphen between, as reserved.outgoing is written.

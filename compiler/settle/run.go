@@ -64,6 +64,7 @@ func begin(d Demand, lk *lock.Lock) *run {
 			Addresses: make(map[addr.Node]netip.Addr, len(d.Nodes)),
 			Logins:    make(map[addr.Pair]string, len(d.Logins)),
 			Reserved:  make(map[addr.Node][]plan.Reserved, len(d.Nodes)),
+			Open:      make(map[addr.Node][]plan.Admit, len(d.Nodes)),
 		},
 	}
 	for i := range r.d.Nodes {
@@ -74,6 +75,7 @@ func begin(d Demand, lk *lock.Lock) *run {
 		}
 		r.nodes[n.Name] = n
 		r.settled.Reserved[n.Name] = n.Reserved
+		r.settled.Open[n.Name] = withDefaultOpen(n.Open)
 	}
 	return r
 }

@@ -75,6 +75,8 @@ type Node struct {
 	AddressAt diag.Pos
 	// Reserved ports as ParseReserved gives them; WithDefaults is applied here.
 	Reserved []plan.Reserved
+	// Open is what the mesh's layers open, as ParseOpen gives it; the default for sshd is added here.
+	Open []plan.Admit
 	// Outgoing is the range of ports for outgoing connections; zero for the kernel's usual one.
 	Outgoing Range
 }
@@ -131,6 +133,8 @@ type Settled struct {
 	Logins    map[addr.Pair]string
 	// Reserved ports of every node, with the defaults.
 	Reserved map[addr.Node][]plan.Reserved
+	// Open ports of every node, with the default for sshd.
+	Open map[addr.Node][]plan.Admit
 	// Changes are what the lock that is given back has and the one given did not.
 	Changes []Change
 }

@@ -25,6 +25,22 @@ type Node struct {
 	Takes     []Take              `json:"takes"`
 	Gives     []Give              `json:"gives"`
 	Resources []Resource          `json:"resources"`
+	// Opens are the ways in, whether or not a firewall holds everything else out.
+	Opens    []Open `json:"opens"`
+	Firewall bool   `json:"firewall"`
+}
+
+// Open is one way in.
+type Open struct {
+	Port int `json:"port"`
+	// To is the end of a range, and equals Port where it is none.
+	To       int    `json:"to"`
+	Protocol string `json:"protocol,omitempty"` // tcp, udp, or empty for both
+	From     string `json:"from"`               // machine, site, network, world, or a prefix
+	For      string `json:"for"`
+	Address  string `json:"address,omitempty"` // the one that it is open at; empty for all
+	// By is "open" where a person opened it, else empty.
+	By string `json:"by,omitempty"`
 }
 
 // Instance is one running of a module.
@@ -89,7 +105,7 @@ func OfPlan(p *plan.Plan, nodes ...string) Plan {
 }
 
 func ofNode(n *plan.Node) Node {
-	out := Node{Site: n.Site, Instances: map[string]Instance{}, Order: []string{}, Takes: []Take{}, Gives: []Give{}, Resources: []Resource{}}
+	out := Node{Site: n.Site, Instances: map[string]Instance{}, Order: []string{}, Takes: []Take{}, Gives: []Give{}, Resources: []Resource{}, Opens: []Open{}}
 	if n.Address.IsValid() {
 		out.Address = n.Address.String()
 	}

@@ -86,8 +86,8 @@ func doors(n *plan.Node) map[string]door {
 			ports = fmt.Sprintf("%d-%d", w.Port, w.To)
 		}
 		what := w.For
-		if w.Reserved {
-			what += " (reserved)"
+		if w.Open {
+			what += " (open)"
 		}
 		d := out[what]
 		d.what = what

@@ -21,6 +21,7 @@ package firewall
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 
 	"meshc.dev/compiler/diag"
@@ -32,7 +33,7 @@ import (
 func Table(p *plan.Plan, n *plan.Node, c plan.Computed) ([]byte, diag.List) {
 	ways := Ways(n)
 	t := table{node: n, mesh: p.Mesh, hub: p.Hub != "" && p.Hub == n.Name, computed: c, ways: ways, tunnels: wireguard.Tunnels(n)}
-	l := append(t.findBridges(), t.findSources(p)...)
+	l := slices.Concat(t.findBridges(), t.findSources(p), unopened(n), t.fromNowhere())
 	if l.HasErrors() {
 		return nil, l.Sorted()
 	}

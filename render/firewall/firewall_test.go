@@ -42,6 +42,21 @@ func anchor() (*plan.Plan, *plan.Node) {
 			{From: 8000, To: 8100, Protocol: "tcp", Reason: `the "old" store`},
 			{From: 53, To: 53, Address: "127.0.0.53", Reason: "systemd-resolved"},
 			{From: 53, To: 53, Protocol: "udp", Address: "192.168.1.2", Reason: "the house's names"},
+			{From: 9443, To: 9443, Reason: "what was here first"},
+		},
+		Admits: []plan.Admit{
+			{Port: 22, To: 22, Protocol: "tcp", For: "sshd", From: []string{"world"}},
+			{Port: 8000, To: 8100, Protocol: "tcp", For: `the "old" store`, From: []string{"world"}},
+			{Port: 53, To: 53, Address: "127.0.0.53", For: "systemd-resolved", From: []string{"world"}},
+			{Port: 53, To: 53, Protocol: "udp", Address: "192.168.1.2", For: "the house's names", From: []string{"world"}},
+			{Port: 9100, To: 9100, Protocol: "tcp", For: "a container of old", From: []string{"192.168.1.0/24", "fd00:1::/64"}, At: diag.Pos{File: "mesh.cue", Line: 9, Column: 5}},
+			{Port: 9101, To: 9101, Protocol: "tcp", For: "another", From: []string{"network"}, At: diag.Pos{File: "mesh.cue", Line: 10, Column: 5}},
+			{Port: 9102, To: 9102, Protocol: "tcp", For: "closed", From: []string{"machine"}},
+			{Port: 9201, To: 9201, Protocol: "tcp", For: "the site's", From: []string{"192.168.1.0/24"}},
+			{Port: 9202, To: 9202, For: "the network's", From: []string{"network"}},
+			{Port: 9203, To: 9203, Protocol: "tcp", For: "ours", From: []string{"machine"}},
+			{Port: 9301, To: 9301, Protocol: "tcp", For: "a VM", From: []string{"192.168.1.0/24"}},
+			{Port: 9302, To: 9302, Protocol: "tcp", For: "a VM", From: []string{"network"}},
 		},
 		Instances: []*plan.Instance{tunnelOf("mesh-wireguard", "wg0")},
 		Opens: []plan.Open{
@@ -72,7 +87,7 @@ func goldens() map[string]func() (*plan.Plan, *plan.Node, plan.Computed) {
 			return p, n, plan.Computed{Kind: "firewall", Forward: "drop", Log: true, Ping: 5, Trusted: []string{"virbr*"}, Bridges: []string{"docker0", "br-lan"}}
 		},
 		"bare": func() (*plan.Plan, *plan.Node, plan.Computed) {
-			n := &plan.Node{Name: "bare", Managed: true, Runtime: "podman", Reserved: []plan.Reserved{{From: 22, To: 22, Reason: "sshd"}}}
+			n := &plan.Node{Name: "bare", Managed: true, Runtime: "podman", Admits: []plan.Admit{{Port: 22, To: 22, Protocol: "tcp", For: "sshd", From: []string{"world"}}}}
 			return &plan.Plan{Mesh: "home", Nodes: []*plan.Node{n}}, n, plan.Computed{Kind: "firewall"}
 		},
 	}
@@ -107,7 +122,7 @@ func TestOrder(t *testing.T) {
 	p, n := anchor()
 	want, _ := Table(p, n, plan.Computed{})
 	slices.Reverse(n.Opens)
-	slices.Reverse(n.Reserved)
+	slices.Reverse(n.Admits)
 	if got, _ := Table(p, n, plan.Computed{}); string(got) != string(want) {
 		t.Errorf("the reverse order gives\n%s", got)
 	}
@@ -122,12 +137,21 @@ func TestWays(t *testing.T) {
 		got = append(got, w.String())
 	}
 	want := []string{
-		"tcp+udp 22 from world: sshd",
+		"tcp 22 from world: sshd",
 		"udp 53 from world: the house's names",
 		"tcp 443 from world: proxy/https",
 		"tcp 445 from 192.168.1.0/24: samba/smb",
 		"tcp 631 from fd00:1::/64: printer/ipp",
 		`tcp 8000-8100 from world: the "old" store`,
+		"tcp 9100 from 192.168.1.0/24: a container of old",
+		"tcp 9100 from fd00:1::/64: a container of old",
+		"tcp 9101 from network: another",
+		"tcp 9102 from machine: closed",
+		"tcp 9201 from 192.168.1.0/24: the site's",
+		"tcp+udp 9202 from network: the network's",
+		"tcp 9203 from machine: ours",
+		"tcp 9301 from 192.168.1.0/24: a VM",
+		"tcp 9302 from network: a VM",
 		"tcp 20000 from network: postgres/postgres",
 		"tcp 20311 from machine: gitea/http",
 		"tcp 20312 from world: gitea/ssh",
@@ -164,7 +188,8 @@ func TestTunnelPort(t *testing.T) {
 // BLD-8: what is bound to loopback, or cannot be read, is open to nobody.
 func TestClosed(t *testing.T) {
 	_, n := anchor()
-	n.Endpoint, n.Reserved = "", []plan.Reserved{{From: 22, To: 22, Address: "::1"}, {From: 22, To: 22, Address: "sshd"}}
+	n.Endpoint = ""
+	n.Admits = []plan.Admit{{Port: 22, To: 22, Address: "::1", From: []string{"world"}}, {Port: 22, To: 22, Address: "sshd", From: []string{"world"}}, {Port: 22, To: 22, From: []string{"everywhere"}}}
 	n.Opens = []plan.Open{
 		{Port: 80, Protocol: "tcp", From: "world", Address: "127.0.0.1"},
 		{Port: 80, Protocol: "tcp", From: "world", Address: "eth0"},
@@ -192,9 +217,20 @@ func TestRefusals(t *testing.T) {
 		{"bridge", func(_ *plan.Plan, _ *plan.Node, c *plan.Computed) { c.Bridges = []string{"a b"} }, diag.BadInterface, `"a b"`},
 		{"trusted", func(_ *plan.Plan, _ *plan.Node, c *plan.Computed) { c.Trusted = []string{"*"} }, diag.BadInterface, `"*"`},
 		{"unknown network", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Networks[1].Prefix = "" }, diag.NetworkUnknown, "lan@anchor serves neither interface nor range of the network lan:house"},
-		{"no ssh", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Reserved = n.Reserved[1:] }, diag.WayInClosed, "the firewall of anchor closes port 22"},
-		{"ssh on loopback", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Reserved[0].Address = "127.0.0.1" }, diag.WayInClosed, "closes port 22"},
-		{"ssh over udp", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Reserved[0].Protocol = "udp" }, diag.WayInClosed, "closes port 22"},
+		{"no ssh", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Admits, n.Reserved = n.Admits[1:], nil }, diag.WayInClosed, "the firewall closes 22/tcp of anchor"},
+		{"ssh on loopback", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Admits[0].Address = "127.0.0.1" }, diag.WayInClosed, "closes 22/tcp"},
+		{"ssh for the machine", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Admits[0].From = []string{"machine"} }, diag.WayInClosed, "closes 22/tcp"},
+		{"ssh over udp", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Admits[0].Protocol, n.Reserved = "udp", nil }, diag.WayInClosed, "closes 22/tcp"},
+		{"reserved for ssh", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) {
+			n.Reserved = append(n.Reserved, plan.Reserved{From: 2222, To: 2222, Reason: "OpenSSH of old"})
+		}, diag.SSHNotOpen, `2222 on anchor is reserved for "OpenSSH of old"`},
+		{"reserved for ssh at an address", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) {
+			n.Reserved = append(n.Reserved, plan.Reserved{From: 22, To: 22, Protocol: "udp", Reason: "ssh over udp"})
+		}, diag.SSHNotOpen, "ssh over udp"},
+		{"no site", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) { n.Admits[4].From = []string{"site"} }, diag.OpenFromNowhere, "house has no prefix"},
+		{"no network", func(_ *plan.Plan, n *plan.Node, _ *plan.Computed) {
+			n.Networks, n.Opens, n.Admits = nil, nil, n.Admits[:6]
+		}, diag.OpenFromNowhere, "anchor is on none"},
 	} {
 		p, n := anchor()
 		var computed plan.Computed
@@ -210,11 +246,12 @@ func TestRefusals(t *testing.T) {
 	}
 	p, n := anchor()
 	n.Reserved = []plan.Reserved{{From: 2222, To: 2222, Reason: "OpenSSH"}}
+	n.Admits[0] = plan.Admit{Port: 2222, To: 2222, Protocol: "tcp", For: "OpenSSH", From: []string{"world"}}
 	if _, l := Table(p, n, plan.Computed{}); len(l) > 0 {
 		t.Errorf("with ssh at another port: %v", l)
 	}
 	if p, n := anchor(); true {
-		n.Opens, n.Networks[1].Prefix = nil, ""
+		n.Opens, n.Networks[1].Prefix, n.Admits = nil, "", n.Admits[:1]
 		if _, l := Table(p, n, plan.Computed{}); len(l) > 0 {
 			t.Errorf("nothing is open to a network that is not known, and yet: %v", l)
 		}

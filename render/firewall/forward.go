@@ -49,8 +49,12 @@ func (t *table) published() {
 	if len(t.sources) > 0 && len(network) > 0 {
 		t.jump("published_network", "ct original ")
 	}
-	for _, w := range t.where(func(w Way) bool { return w.Container && w.From != "world" }) {
-		t.text("\t\t" + w.redirected("counter drop") + "\n")
+	dropped := map[string]bool{}
+	for _, w := range t.where(func(w Way) bool { return (w.Container || w.Open) && w.From != "world" }) {
+		if rule := w.redirected("counter drop"); !dropped[rule] {
+			dropped[rule] = true
+			t.text("\t\t" + rule + "\n")
+		}
 	}
 	t.text("\t}\n")
 	if len(t.sources) > 0 && len(network) > 0 {

@@ -68,12 +68,14 @@ func newLab(t *testing.T) lab {
 			fib daddr type local tcp dport 9090 dnat to 10.88.0.2:80
 			fib daddr type local tcp dport 9080 dnat to 10.88.0.2:80
 			fib daddr type local tcp dport 8001 dnat to 10.88.0.2:81
+			fib daddr type local tcp dport { 9100, 9101, 9102 } dnat to 10.88.0.2:80
+			fib daddr type local tcp dport { 9301, 9302 } dnat to 192.168.122.2:443
 			fib daddr type local tcp dport 20700 dnat to 192.168.122.2:443
 			ip daddr 203.0.113.7 tcp dport 4443 dnat to 192.168.122.2:443
 		}
 		chain in { type filter hook input priority 0; tcp dport 9998 drop; }
 	}`)
-	for _, address := range []string{":22", ":443", ":445", ":20400", ":20600", ":9999", ":8050"} {
+	for _, address := range []string{":22", ":443", ":445", ":20400", ":20600", ":9999", ":8050", ":9443", ":9201", ":9202", ":9203"} {
 		l.machine.Answer("tcp", address, "machine")
 	}
 	for _, address := range []string{":40001", ":51820", ":39999", ":53"} {
@@ -108,7 +110,20 @@ func (l lab) probes() []probe {
 		{l.outside, "udp", "203.0.113.7:40001", "machine", true},
 		{l.outside, "udp", "203.0.113.7:51820", "machine", true},
 		{l.outside, "udp", "[2001:db8::7]:51820", "machine", true},
-		{l.outside, "tcp", "203.0.113.7:8050", "machine", true}, // reserved
+		{l.outside, "tcp", "203.0.113.7:8050", "machine", true},  // opened by a person
+		{l.outside, "tcp", "203.0.113.7:9443", "machine", false}, // reserved, which opens nothing
+		{l.peer, "tcp", "10.86.0.1:9443", "machine", false},
+		{l.house, "tcp", "192.168.1.2:9443", "machine", false},
+		{l.outside, "tcp", "203.0.113.7:9201", "machine", false}, // opened to a site
+		{l.house, "tcp", "192.168.1.2:9201", "machine", true},
+		{l.peer, "tcp", "10.86.0.1:9201", "machine", false},
+		{l.outside, "tcp", "203.0.113.7:9202", "machine", false}, // opened to the network
+		{l.outside, "tcp", "[2001:db8::7]:9202", "machine", false},
+		{l.peer, "tcp", "10.86.0.1:9202", "machine", true},
+		{l.house, "tcp", "192.168.1.2:9202", "machine", true},
+		{l.outside, "tcp", "203.0.113.7:9203", "machine", false}, // opened to the machine
+		{l.peer, "tcp", "10.86.0.1:9203", "machine", false},
+		{l.container, "tcp", "10.88.0.1:9203", "machine", true},
 		{l.outside, "udp", "203.0.113.7:39999", "machine", false},
 		{l.outside, "tcp", "203.0.113.7:9999", "machine", false},
 		{l.outside, "tcp", "[2001:db8::7]:9999", "machine", false},
@@ -119,7 +134,7 @@ func (l lab) probes() []probe {
 		{l.house, "tcp", "192.168.1.2:22", "machine", true},
 		{l.house, "tcp", "192.168.1.2:445", "machine", true},
 		{l.house, "tcp", "192.168.1.2:20400", "machine", true},
-		{l.house, "udp", "192.168.1.2:53", "machine", true}, // reserved at that address
+		{l.house, "udp", "192.168.1.2:53", "machine", true}, // opened at that address
 		{l.house, "tcp", "10.86.0.1:20400", "machine", false},
 		{l.house, "tcp", "192.168.1.2:20600", "machine", false},
 		{l.house, "tcp", "192.168.1.2:9999", "machine", false},
@@ -140,7 +155,18 @@ func (l lab) probes() []probe {
 		{l.outside, "tcp", "203.0.113.7:20311", "container", false},
 		{l.outside, "tcp", "203.0.113.7:9080", "container", false}, // started by hand
 		{l.outside, "tcp", "203.0.113.7:9090", "container", true},  // started by hand, and opened by a rule
-		{l.outside, "tcp", "203.0.113.7:8001", "container", true},  // started by hand, and reserved
+		{l.outside, "tcp", "203.0.113.7:8001", "container", true},  // started by hand, and opened by a person
+		{l.outside, "tcp", "203.0.113.7:9100", "container", false}, // to a site
+		{l.house, "tcp", "192.168.1.2:9100", "container", true},
+		{l.peer, "tcp", "10.86.0.1:9100", "container", false},
+		{l.outside, "tcp", "203.0.113.7:9101", "container", false}, // to the network
+		{l.peer, "tcp", "10.86.0.1:9101", "container", true},
+		{l.outside, "tcp", "203.0.113.7:9102", "container", false}, // to the machine
+		{l.peer, "tcp", "10.86.0.1:9102", "container", false},
+		{l.outside, "tcp", "203.0.113.7:9301", "other", false}, // to a site, on a network that is not the runtime's own
+		{l.house, "tcp", "192.168.1.2:9301", "other", true},
+		{l.outside, "tcp", "203.0.113.7:9302", "other", false}, // to the network
+		{l.peer, "tcp", "10.86.0.1:9302", "other", true},
 		{l.outside, "tcp", "10.86.0.1:20000", "container", false},
 		{l.house, "tcp", "10.86.0.1:20000", "container", false},
 		{l.house, "tcp", "192.168.1.2:20311", "container", false},
@@ -331,9 +357,9 @@ func TestReasons(t *testing.T) {
 	ns := netns.New(t)
 	got := map[int]string{}
 	for at := 0; at < len(reasons); at += 50 { // without root nft cannot send much at once
-		n := &plan.Node{Name: "anchor", Runtime: "podman", Reserved: []plan.Reserved{{From: 22, To: 22, Reason: "sshd"}}}
+		n := &plan.Node{Name: "anchor", Runtime: "podman", Admits: []plan.Admit{{Port: 22, To: 22, For: "sshd", From: []string{"world"}}}}
 		for i, reason := range reasons[at : at+50] {
-			n.Reserved = append(n.Reserved, plan.Reserved{From: 1000 + at + i, To: 1000 + at + i, Protocol: "tcp", Reason: reason})
+			n.Admits = append(n.Admits, plan.Admit{Port: 1000 + at + i, To: 1000 + at + i, Protocol: "tcp", For: reason, From: []string{"world"}})
 		}
 		b, ds := Table(&plan.Plan{Mesh: "home", Nodes: []*plan.Node{n}}, n, plan.Computed{})
 		if len(ds) > 0 {
@@ -351,10 +377,10 @@ func TestReasons(t *testing.T) {
 			t.Errorf("port %d is not open: %q", 1000+i, reason)
 		}
 	}
-	if want := "reserved: " + strings.Repeat("a", 118); got[1000+10] != want {
+	if want := "open: " + strings.Repeat("a", 122); got[1000+10] != want {
 		t.Errorf("a long reason: %q", got[1000+10])
 	}
-	if want := "reserved: ''; flush ruleset; '"; got[1000+6] != want {
+	if want := "open: ''; flush ruleset; '"; got[1000+6] != want {
 		t.Errorf("a reason with quotes: %q", got[1000+6])
 	}
 }

@@ -110,3 +110,18 @@ func isPattern(s string) bool {
 	begin, star := strings.CutSuffix(s, "*")
 	return netaddr.IsInterface(s) || star && len(s) <= 15 && netaddr.IsInterface(begin)
 }
+
+// fromNowhere refuses what a person opened to a network that the node is not on
+// or of which nothing is known, or to a site of which no prefix is known: it would be closed, and read as open.
+func (t *table) fromNowhere() diag.List {
+	var l diag.List
+	for _, a := range t.node.Admits {
+		switch {
+		case slices.Contains(a.From, "site"):
+			l = append(l, noSitePrefix(t.node, a))
+		case slices.Contains(a.From, "network") && len(t.sources) == 0:
+			l = append(l, noNetwork(t.node, a))
+		}
+	}
+	return l
+}

@@ -17,14 +17,14 @@ import (
 type Way struct {
 	Port, To int    // To equals Port where it is no range
 	Protocol string // tcp, udp, or empty for both
-	From     string // machine, network, world, or a prefix
+	From     string // machine, network, world, or a prefix; "site" where the site has none, which nothing comes from
 	For      string // whose it is: gitea/http, or what the machine uses it for
 	// Address is the one address that it is open at; the zero Addr for all.
 	Address netip.Addr
 	// Container is true where it is a port published into a container.
 	Container bool
-	// Reserved is true where it is not of the mesh: the machine has it for itself.
-	Reserved bool
+	// Open is true where a person opened it (PRT-5), and no module.
+	Open bool
 }
 
 // String is the way in as a plan lists it: "tcp 20311 from network: gitea/http".
@@ -33,14 +33,17 @@ func (w Way) String() string {
 }
 
 // Ways lists the ways in that a node has, by port: those of its instances, those of
-// its tunnels, and what the machine itself uses. What is bound to the loopback
+// its tunnels, and what a person opened. What is bound to the loopback
 // address is no way in, and neither is what cannot be read: settling refused that
 // before, and closed is the safe side.
 func Ways(n *plan.Node) []Way {
 	var out []Way
-	for _, r := range n.Reserved {
-		if a, ok := bound(r.Address); ok {
-			out = append(out, Way{r.From, cmp.Or(r.To, r.From), r.Protocol, "world", cmp.Or(r.Reason, "reserved"), a, false, true})
+	for _, x := range n.Admits {
+		a, ok := bound(x.Address)
+		for _, f := range x.From {
+			if from, known := openedFrom(f); ok && known {
+				out = append(out, Way{x.Port, cmp.Or(x.To, x.Port), x.Protocol, from, x.For, a, false, true})
+			}
 		}
 	}
 	for _, o := range n.Opens {
@@ -67,7 +70,7 @@ func Ways(n *plan.Node) []Way {
 // openedFrom reads from where something is open.
 func openedFrom(from string) (string, bool) {
 	switch from {
-	case "machine", "network", "world":
+	case "machine", "site", "network", "world":
 		return from, true
 	}
 	p, err := netip.ParsePrefix(from)
@@ -92,7 +95,7 @@ func bound(s string) (netip.Addr, bool) {
 
 func compare(a, b Way) int {
 	return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.To, b.To), cmp.Compare(a.Protocol, b.Protocol),
-		cmp.Compare(a.For, b.For), cmp.Compare(a.From, b.From), a.Address.Compare(b.Address), yes(a.Container)-yes(b.Container), yes(a.Reserved)-yes(b.Reserved))
+		cmp.Compare(a.For, b.For), cmp.Compare(a.From, b.From), a.Address.Compare(b.Address), yes(a.Container)-yes(b.Container), yes(a.Open)-yes(b.Open))
 }
 
 func yes(b bool) int {
@@ -102,16 +105,42 @@ func yes(b bool) int {
 	return 0
 }
 
-// closesWayIn warns where the table would close the port that administrators come
-// in by. Ports reserved with another reason that names ssh are that way in then.
+// closesWayIn warns where the table closes the port that administrators come in by,
+// unless another one is open whose name says that it is ssh.
 func closesWayIn(n *plan.Node, ways []Way) diag.List {
 	for _, w := range ways {
 		admits := w.Protocol != "udp" && w.From != "machine"
-		if admits && (w.Port <= 22 && 22 <= w.To || w.Reserved && strings.Contains(strings.ToLower(w.For), "ssh")) {
+		if admits && (w.Port <= 22 && 22 <= w.To || w.Open && namesSSH(w.For)) {
 			return nil
 		}
 	}
 	return diag.List{wayInClosed(n)}
+}
+
+// unopened refuses what is reserved for ssh and nobody says from where it is open: the
+// reservation opens nothing, and whoever administers the machine would be shut out.
+func unopened(n *plan.Node) diag.List {
+	var l diag.List
+	for _, r := range n.Reserved {
+		if _, ok := bound(r.Address); !ok || !namesSSH(r.Reason) {
+			continue
+		}
+		if !slices.ContainsFunc(n.Admits, func(a plan.Admit) bool { return speaksOf(a, r) }) {
+			l = append(l, sshNotOpen(n, r))
+		}
+	}
+	return l
+}
+
+func namesSSH(reason string) bool { return strings.Contains(strings.ToLower(reason), "ssh") }
+
+// speaksOf says whether an opening is of a reserved port.
+func speaksOf(a plan.Admit, r plan.Reserved) bool {
+	from, to := r.From, cmp.Or(r.To, r.From)
+	x, _ := bound(a.Address)
+	y, _ := bound(r.Address)
+	return a.Port <= to && from <= cmp.Or(a.To, a.Port) && (a.Protocol == r.Protocol || a.Protocol == "" || r.Protocol == "") &&
+		(x == y || !x.IsValid() || !y.IsValid())
 }
 
 func (w Way) ports() string {
@@ -174,8 +203,8 @@ func (w Way) saddr() string {
 }
 
 func (w Way) why() string {
-	if w.Reserved {
-		return "reserved: " + w.For
+	if w.Open {
+		return "open: " + w.For
 	}
 	return w.For
 }

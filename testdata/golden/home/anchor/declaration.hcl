@@ -47,7 +47,7 @@ directory "firewall/directory.rules" {
 file "firewall/computed.table" {
   path     = "/etc/nftables.d/meshc.nft"
   source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "26aab8a3408843c4fcdf3ae183556d0241eb8754a30a5819eb0cec6616a15601"
+  sha256   = "af3151792fda4c35af0784084882a792a66464b95a1509f371c53bcaa41382f5"
   mode     = "0644"
   validate = ["nft", "-c", "-f", "%"]
 }

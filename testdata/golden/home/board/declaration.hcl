@@ -79,7 +79,7 @@ directory "firewall/directory.rules" {
 file "firewall/computed.table" {
   path     = "/etc/nftables.d/meshc.nft"
   source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "252f58be8eca59f5cdac3efc8303ae479f7add888fcfd3a1b40819f3057d7310"
+  sha256   = "6a58d46063b5433a7f51005d6b43cb2e78f9681568e98b7ae1c5e4340ef27032"
   mode     = "0644"
   validate = ["nft", "-c", "-f", "%"]
 }

@@ -71,7 +71,7 @@ directory "firewall/directory.rules" {
 file "firewall/computed.table" {
   path     = "/etc/nftables.d/meshc.nft"
   source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "0e50c747d80863665ff3a8dfb5e746e679fc854338233bf8490a50b9b9e4a920"
+  sha256   = "a01f5625ccd7116bcbf93ca9f25c89b14dc06e5fdd890f58004685cb042b0e4d"
   mode     = "0644"
   validate = ["nft", "-c", "-f", "%"]
 }

@@ -79,7 +79,7 @@ directory "firewall/directory.rules" {
 file "firewall/computed.table" {
   path     = "/etc/nftables.d/meshc.nft"
   source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "7761a451bb9c2ed2c589a97551cf0b68524896dd14f9c4a5411ffb4ab648fe9d"
+  sha256   = "b9b6b9f624764ff8af7137def24d4f1808907911993e4c34f739d579e335ce1f"
   mode     = "0644"
   validate = ["nft", "-c", "-f", "%"]
 }

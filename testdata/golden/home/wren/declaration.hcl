@@ -54,7 +54,7 @@ directory "firewall/directory.rules" {
 file "firewall/computed.table" {
   path     = "/etc/nftables.d/meshc.nft"
   source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "fb300d35443226af21607c6261eb3141b5fa1394d6efb514d36baff8710ec8e1"
+  sha256   = "421603fd0d7a23293f3f4ccb50de71530addc2d00c8e1e9980cfddf2fb5f4382"
   mode     = "0644"
   validate = ["nft", "-c", "-f", "%"]
 }
