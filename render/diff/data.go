@@ -17,6 +17,9 @@ func LeftBehind(from, to Side) diag.List {
 	c := &comparison{from: from, to: to, groups: map[string]*Change{}, names: renames(from.Plan, to.Plan, to.Moved)}
 	for _, before := range from.Plan.Nodes {
 		after := to.Plan.Node(c.names.node(before.Name))
+		if after == nil && c.sameMachine(before) != nil {
+			continue // it is on the same machine still
+		}
 		for _, was := range before.Instances {
 			now := c.names.instance(addr.Instance{Name: was.Name, Node: before.Name})
 			if is := instance(after, now.Name); is != nil && now.Node == after.Name {

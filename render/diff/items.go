@@ -314,7 +314,7 @@ func (c *comparison) unit(s sides, o, u *bundle.Unit, changed map[bundle.ID]bool
 		} else if o.State == bundle.Running && u.State == bundle.Stopped {
 			x.What = u.Name + " stops and stays stopped"
 		} else if u.State == bundle.Triggered {
-			x.Impact, x.What = Nothing, u.Name + " is left to what starts it, it was " + string(o.State)
+			x.Impact, x.What = Nothing, u.Name+" is left to what starts it, it was "+string(o.State)
 		}
 		if enabled != "" {
 			x.What += ", and " + enabled

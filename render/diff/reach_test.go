@@ -108,6 +108,8 @@ func TestRenamedNode(t *testing.T) {
 		return n
 	}
 	from, to := stateOf(named("board")), stateOf(named("office"))
+	from.Plan.Nodes[0].Instances[0].Data = []plan.Data{{Label: "x", Paths: []string{"/srv/x"}}}
+	to.Plan.Nodes[0].Instances[0].Data = from.Plan.Nodes[0].Instances[0].Data
 	for _, s := range []Side{from, to} {
 		s.Bundles[0].Declaration.Node = "x"
 	}
