@@ -62,7 +62,7 @@ func change(d day) {
 // CI would publish.
 const (
 	published = "/var/lib/bundles/desk.tar"
-	fetches   = `settings: "mesh-host": {every: "1h", bundle: "` + published + `", url: "http://192.0.2.1:8000/desk.tar", signed: true}`
+	fetches   = `settings: "mesh-host": {every: "1h", bundle: "` + published + `", signed_url: "http://192.0.2.1:8000/desk.tar"}`
 )
 
 // publish puts the bundles where machines fetch them, and serves them until stop is called.
