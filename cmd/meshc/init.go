@@ -149,11 +149,11 @@ assign: {
 	firewall:         {}
 }
 
-// Run ` + "`mesh-host init NODE`" + ` on each machine; it prints its recipient and WireGuard key.
+// On each machine ` + "`mesh-host init NODE`" + ` prints two lines for its node here: its recipient, to which
+// its secrets are sealed, and its WireGuard key. This key is a sample, which no machine has.
 nodes: first: {
 	endpoint: "203.0.113.7"
 	assign: hub: {}
-	recipient: "age1fjnq5xu92jg8e59u85qdj90vv7nyst86wr23dau3mepzw8nk5eequ6y06q"
 	wireguard: "sDNqpdgUyH6G7eSjj1kLIVKaEFQcxL8fpfS3biTaGRo="
 }
 `

@@ -55,10 +55,14 @@ func (g *globals) folder() (fs.FS, error) {
 	return fsys, nil
 }
 
+// waitForFolder is how long a command waits for another meshc in the mesh's folder.
+const waitForFolder = 10 * time.Second
+
 // options of a run that only looks: nothing is made, and what is not made yet is no fault.
 func (g *globals) options(command string) build.Options {
 	return build.Options{
 		Dir: g.dir, Tags: g.tags, Version: version, Random: g.random, NoSharing: g.env("MESHC_SHARING") == "off",
+		Wait:  waitForFolder,
 		Seal:  vault.Mode{EarlierSecrets: g.earlier},
 		Owner: vault.Owner{PID: os.Getpid(), Command: "meshc " + command, Since: time.Now()},
 	}
@@ -78,9 +82,7 @@ func (g *globals) begin(o build.Options) (*build.Run, diag.List, error) {
 	if _, err := g.folder(); err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return build.Begin(ctx, o)
+	return build.Begin(context.Background(), o)
 }
 
 // say prints diagnostics where a person or program looks for them, and gives an

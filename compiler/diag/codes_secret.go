@@ -7,6 +7,7 @@ const (
 	RecipientMissing Code = "E0603"
 	RecipientChanged Code = "E0604"
 	RecoveryNew      Code = "E0605"
+	RecipientSample  Code = "E0688"
 
 	SecretLost        Code = "E0611"
 	SecretNotMade     Code = "E0612"
@@ -78,6 +79,13 @@ can be made: they are made anew, once that is confirmed. Confirm it only if you 
 everything from then on.`,
 		Wrong: `recovery: ["age1q0m5e…"]                         // in a mesh that has secrets`,
 		Right: `$ meshc lock --new-recipient recovery`,
+	},
+	{
+		Code: RecipientSample, Rule: "SEC-1", Title: "sample in place of a machine's key",
+		Explain: `meshc init used to write one recipient into every mesh, so that it had one. It is a sample: no machine has the key to it, and what is
+sealed to it can never be opened. mesh-host init makes a key on the machine itself and prints the line.`,
+		Wrong: `nodes: first: recipient: "age1fjnq5xu92jg8e59u85qdj90vv7nyst86wr23dau3mepzw8nk5eequ6y06q"`,
+		Right: `nodes: first: recipient: "age1xm8dxqk0…"         // mesh-host init first prints it`,
 	},
 	{
 		Code: SecretLost, Rule: "PRT-9", Title: "secret is no longer in the lock",

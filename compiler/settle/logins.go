@@ -12,7 +12,9 @@ import (
 )
 
 // logins gives every consumer the name by which it logs in (CON-7). One name is one
-// consumer's in the whole mesh; a consumer has the same at whoever answers it.
+// consumer's at its provider, and at all providers of that provision on one machine,
+// where they may share a folder of credentials; elsewhere it is free. A consumer has the
+// same at whoever answers it, where that can be.
 func (r *run) logins() {
 	wanted := make(map[addr.Pair]bool, len(r.d.Logins))
 	for _, l := range r.d.Logins {
@@ -37,7 +39,7 @@ func (r *run) logins() {
 	}
 	entries := len(holders) + len(unsettled)
 	b := &loginBook{
-		run: r, taken: make(map[string]loginHolder, entries), given: map[string]addr.Consumer{},
+		run: r, taken: make(map[loginAt]loginHolder, entries), given: map[loginAt]addr.Consumer{},
 		has: make(map[requirement]string, entries), because: map[addr.Pair]Change{},
 	}
 	for _, p := range []past{r.was, r.head} {
@@ -75,11 +77,19 @@ type requirement struct {
 	provision string
 }
 
+// loginAt is a login at one place where it is one consumer's.
+type loginAt struct{ place, login string }
+
+// places are where a pair's login has to be its consumer's alone.
+func places(p addr.Pair, login string) [2]loginAt {
+	return [2]loginAt{{p.Provider.String(), login}, {string(p.Provider.Node) + " " + p.Provision, login}}
+}
+
 // loginBook says who has which login.
 type loginBook struct {
 	*run
-	taken   map[string]loginHolder
-	given   map[string]addr.Consumer // given up, and by whom; nobody's where two had it
+	taken   map[loginAt]loginHolder
+	given   map[loginAt]addr.Consumer // given up, and by whom; nobody's where two had it
 	has     map[requirement]string
 	because map[addr.Pair]Change
 }
@@ -92,7 +102,7 @@ func (b *loginBook) keep(h loginHolder) bool {
 		b.drop(h, change)
 		return true
 	}
-	other, isTaken := b.taken[h.login]
+	other, isTaken := b.other(h.pair, h.login)
 	switch {
 	case isReservedLogin(h.login):
 		change.Because = "reserved"
@@ -100,16 +110,14 @@ func (b *loginBook) keep(h loginHolder) bool {
 			b.fault(loginReserved(h, b.out.LoginAt(h.pair)))
 			return true
 		}
-	case isTaken && other.pair.Consumer != h.pair.Consumer:
+	case isTaken:
 		change.Because = "gave way to " + other.pair.String()
 		if !b.mayMove() {
 			b.fault(loginShared(h, other, b.out.LoginAt(h.pair), b.out.LoginAt(other.pair)))
 			return true
 		}
 	default:
-		if !isTaken {
-			b.taken[h.login] = h
-		}
+		b.take(h)
 		if k := (requirement{h.pair.Consumer, h.pair.Provision}); b.has[k] == "" {
 			b.has[k] = h.login
 		}
@@ -117,6 +125,24 @@ func (b *loginBook) keep(h loginHolder) bool {
 	}
 	b.drop(h, change)
 	return false
+}
+
+// other is another consumer that has a login where a pair would have it.
+func (b *loginBook) other(p addr.Pair, login string) (loginHolder, bool) {
+	for _, at := range places(p, login) {
+		if h, ok := b.taken[at]; ok && h.pair.Consumer != p.Consumer {
+			return h, true
+		}
+	}
+	return loginHolder{}, false
+}
+
+func (b *loginBook) take(h loginHolder) {
+	for _, at := range places(h.pair, h.login) {
+		if _, ok := b.taken[at]; !ok {
+			b.taken[at] = h
+		}
+	}
 }
 
 func (b *loginBook) drop(h loginHolder, c Change) {
@@ -130,22 +156,24 @@ func (b *loginBook) drop(h loginHolder, c Change) {
 }
 
 func (b *loginBook) giveUp(pair addr.Pair, login string) {
-	consumer := pair.Consumer
-	if o, ok := b.given[login]; ok && o != consumer {
-		consumer = addr.Consumer{}
+	for _, at := range places(pair, login) {
+		consumer := pair.Consumer
+		if o, ok := b.given[at]; ok && o != consumer {
+			consumer = addr.Consumer{}
+		}
+		b.given[at] = consumer
 	}
-	b.given[login] = consumer
 }
 
 func (b *loginBook) allot(pairs []addr.Pair) {
 	for _, pair := range pairs {
 		k := requirement{pair.Consumer, pair.Provision}
 		login := b.has[k]
-		for attempt := 0; login == "" || !b.isFree(login, pair.Consumer); attempt++ {
+		for attempt := 0; login == "" || !b.isFree(login, pair); attempt++ {
 			login = loginFor(k, attempt)
 		}
 		b.has[k] = login
-		b.taken[login] = loginHolder{pair: pair, login: login}
+		b.take(loginHolder{pair: pair, login: login})
 		b.out.Logins[pair] = login
 		b.settled.Logins[pair] = login
 		change, ok := b.because[pair]
@@ -157,12 +185,16 @@ func (b *loginBook) allot(pairs []addr.Pair) {
 	}
 }
 
-func (b *loginBook) isFree(login string, c addr.Consumer) bool {
-	if other, ok := b.taken[login]; ok && other.pair.Consumer != c {
+func (b *loginBook) isFree(login string, p addr.Pair) bool {
+	if _, taken := b.other(p, login); taken {
 		return false
 	}
-	by, given := b.given[login]
-	return !given || by == c
+	for _, at := range places(p, login) {
+		if by, given := b.given[at]; given && by != p.Consumer {
+			return false
+		}
+	}
+	return true
 }
 
 const (

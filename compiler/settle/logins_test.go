@@ -91,10 +91,20 @@ func TestLoginsThatWouldBeTheSame(t *testing.T) {
 	if len(got) != 3 {
 		t.Errorf("got %v", s.Logins)
 	}
-	// At two providers neither: a login names its consumer in the whole mesh.
-	s, _ = accept(t, asking(a, "redis@anchor cache a@b-c"), nil, History{})
-	if s.Logins[pairOf(a)] == s.Logins[pairOf("redis@anchor cache a@b-c")] {
-		t.Errorf("got %v", s.Logins)
+	// T44: another provider is another world, be it on the same machine; but not where both answer one
+	// provision there, nor where one answers two.
+	for other, same := range map[string]bool{
+		"redis@anchor cache a@b-c":      true,
+		"postgres@cabin database a@b-c": true,
+		"mariadb@anchor database a@b-c": false,
+		"postgres@anchor replica a@b-c": false,
+		"postgres@cabin database a-b@c": true, // the same consumer
+		"mariadb@anchor database a-b@c": true,
+	} {
+		s, _ := accept(t, asking(a, other), nil, History{})
+		if (s.Logins[pairOf(a)] == s.Logins[pairOf(other)]) != same {
+			t.Errorf("%s: got %v", other, s.Logins)
+		}
 	}
 	for _, first := range []string{a, b, c} {
 		_, lk := accept(t, asking(first), nil, History{})

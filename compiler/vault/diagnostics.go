@@ -22,6 +22,17 @@ func recipientInvalid(who string, at diag.Pos, err error) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.RecipientInvalid, At: at, Message: fmt.Sprintf("nothing can be sealed to %s: %s", who, reason)}
 }
 
+func recipientSample(who, node string, at diag.Pos) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: diag.RecipientSample, At: at,
+		Message: "the recipient of " + who + " is the sample that meshc init wrote into every mesh, and no machine has its key",
+	}
+	if node != "" {
+		d.Help = "mesh-host init " + node + " # on that machine; it prints the line for mesh.cue"
+	}
+	return d
+}
+
 func recipientTwice(who string, at diag.Pos, other string, otherAt diag.Pos, r seal.Recipient) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.RecipientTwice, At: at,

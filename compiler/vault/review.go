@@ -179,6 +179,9 @@ func (r *review) ends(w Want) ([]Copy, bool) {
 			if n := r.plan.keys.written[node]; n.Recipient == "" && !r.noKey[node] {
 				r.noKey[node] = true
 				r.fault(recipientMissing(w, e, n))
+			} else if n.Recipient == sample && !r.noKey[node] {
+				r.noKey[node] = true
+				r.fault(recipientSample(string(node), string(node), n.At))
 			}
 			continue
 		}

@@ -49,7 +49,10 @@ func (s *Store) Begin(ctx context.Context, me Owner) (*Session, error) {
 		return nil, err
 	}
 	hold := flock.New(s.path(busyFile))
-	ok, err := hold.TryLockContext(ctx, askEvery)
+	ok, err := hold.TryLock() // however short the wait is
+	if !ok && err == nil {
+		ok, err = hold.TryLockContext(ctx, askEvery)
+	}
 	if !ok {
 		if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			return nil, &BusyError{s.dir, s.owner()}

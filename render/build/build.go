@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"io"
 	"os"
+	"time"
 
 	"meshc.dev/compiler"
 	"meshc.dev/compiler/diag"
@@ -30,6 +31,8 @@ type Options struct {
 	Version string
 	// Owner tells another process that waits for the folder who has it.
 	Owner vault.Owner
+	// Wait is how long to wait for another process that has the folder.
+	Wait time.Duration
 	// Settle and Seal are what may be done about what is missing.
 	Settle settle.Mode
 	Seal   vault.Mode
@@ -74,7 +77,7 @@ type Run struct {
 
 // Begin compiles a mesh to be written. The run has to be closed.
 func Begin(ctx context.Context, o Options) (*Run, diag.List, error) {
-	session, err := vault.Open(o.Dir).Begin(ctx, o.Owner)
+	session, err := hold(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,6 +87,13 @@ func Begin(ctx context.Context, o Options) (*Run, diag.List, error) {
 		return nil, ds, err
 	}
 	return &Run{out, session, o.random()}, ds, nil
+}
+
+// hold waits for the folder. What comes after takes the time that it takes.
+func hold(ctx context.Context, o Options) (*vault.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.Wait)
+	defer cancel()
+	return vault.Open(o.Dir).Begin(ctx, o.Owner)
 }
 
 // Commit writes the lock and the sealed store, both or neither.
