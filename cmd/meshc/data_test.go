@@ -115,3 +115,17 @@ func TestDataInPlan(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
+
+// REV-5, T22: what a layer opens shows in diff as reach, and as exposed where the world comes in.
+func TestDiffOfOpen(t *testing.T) {
+	dir := committed(t, "small")
+	for from, want := range map[string]string{
+		"network": "nothing restarts\n  a panel (open) becomes reachable from network at tcp 8443",
+		"world":   "exposed to the world\n  a panel (open) becomes reachable from world at tcp 8443",
+	} {
+		write(t, dir, "open.cue", "package mesh\n\nopen: \"8443/tcp\": {for: \"a panel\", from: \""+from+"\"}\n")
+		if out, stderr, _ := inProcess(t, "", "diff", "-C", dir); !strings.Contains(out, want) {
+			t.Errorf("%s: %s%s", from, out, stderr)
+		}
+	}
+}
