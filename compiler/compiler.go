@@ -66,10 +66,11 @@ func Compile(in Input) (*Result, diag.List) {
 
 	// What every node runs and who answers whom depends on no number, so that a
 	// moved port can never change it.
-	eval := evaluate.NewCUE(src.Context, in.Cache)
+	cue := evaluate.NewCUE(src.Context, in.Cache)
 	if in.NoSharing {
-		eval = eval.Alone()
+		cue = cue.Alone()
 	}
+	eval := evaluate.Contained(cue, in.Options.Log)
 	out.Evaluator = eval
 	resolved, rds := resolve.Resolve(src, eval)
 	out.Resolved = resolved

@@ -19,7 +19,7 @@ func main() {
 // process is the world as the running process has it.
 func process() *world {
 	return &world{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, exit: os.Exit,
 		errTerminal: isTerminal(os.Stderr), outTerminal: isTerminal(os.Stdout),
 	}
 }

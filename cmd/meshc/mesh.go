@@ -29,6 +29,7 @@ type globals struct {
 	told   bool // that `meshc explain` says more
 	// earlier takes values of secrets that were given up.
 	earlier bool
+	bounds  bounds
 }
 
 // asJSON says whether results are printed as JSON; an unknown format is a wrong use.
@@ -61,7 +62,7 @@ const waitForFolder = 10 * time.Second
 // options of a run that only looks: nothing is made, and what is not made yet is no fault.
 func (g *globals) options(command string) build.Options {
 	return build.Options{
-		Dir: g.dir, Tags: g.tags, Version: version, Random: g.random, NoSharing: g.env("MESHC_SHARING") == "off",
+		Dir: g.dir, Tags: g.tags, Version: version, Random: g.random, Log: g.bounds.log, NoSharing: g.env("MESHC_SHARING") == "off",
 		Wait:  waitForFolder,
 		Seal:  vault.Mode{EarlierSecrets: g.earlier},
 		Owner: vault.Owner{PID: os.Getpid(), Command: "meshc " + command, Since: time.Now()},

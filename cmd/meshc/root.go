@@ -16,7 +16,10 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 type usageError struct{ error }
 
 func run(args []string, w *world) int {
-	c := root(w)
+	g := &globals{world: w}
+	c := commands(g)
+	g.watch()
+	defer close(g.bounds.done)
 	c.SetArgs(args)
 	c.SetIn(w.stdin)
 	c.SetOut(w.stdout)
@@ -37,8 +40,9 @@ func run(args []string, w *world) int {
 	return exitRefused
 }
 
-func root(w *world) *cobra.Command {
-	g := &globals{world: w}
+func root(w *world) *cobra.Command { return commands(&globals{world: w}) }
+
+func commands(g *globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "meshc",
 		Short: "compile a fleet of machines into bundles",
@@ -69,6 +73,9 @@ runs and who talks to whom. It writes one bundle per machine.
 	f.StringVar(&g.format, "format", "text", "how to print: text, json, github, gitlab or sarif")
 	f.BoolVar(&g.earlier, "earlier-secrets", false, "take secrets whose generation is lower than the last commit's")
 	f.BoolVar(&g.json, "json", false, "short for --format json")
+	g.bounds.time, g.bounds.memory = maxTime, maxMemory
+	f.DurationVar(&g.bounds.time, "max-time", maxTime, "end a run in which one module, or the mesh, is computed for longer; 0 for no bound")
+	f.Var(&g.bounds.memory, "max-memory", "end a run that computes with more memory than this `size`; 0 for no bound")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	c.AddCommand(
 		initCommand(g), checkCommand(g), lockCommand(g), buildCommand(g), planCommand(g), diffCommand(g), whyCommand(g), impactCommand(g), graphCommand(g),

@@ -36,6 +36,7 @@ type world struct {
 	stdout, stderr           io.Writer
 	env                      func(string) string
 	outTerminal, errTerminal bool
+	exit                     func(code int) // ends the process
 	// random gives sources of random bytes for secrets; the system's where it is nil.
 	random func() io.Reader
 }

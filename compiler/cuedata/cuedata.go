@@ -5,6 +5,7 @@ package cuedata
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -34,7 +35,7 @@ func From(v cue.Value) (data.Value, error) {
 		b, err := v.Bool()
 		return data.NewBool(b), err
 	case cue.IntKind:
-		i, err := v.Int(nil)
+		i, err := whole(v)
 		if err != nil {
 			return data.Value{}, err
 		}
@@ -81,6 +82,27 @@ func From(v cue.Value) (data.Value, error) {
 		return data.NewStruct(fields...), nil
 	}
 	return data.Value{}, &Incomplete{v.Path(), v}
+}
+
+// whole is a whole number. CUE computes with 34 digits and panics where it would have to say
+// a whole number that it rounded to them (SET-6, DIA-5).
+func whole(v cue.Value) (i *big.Int, err error) {
+	defer func() {
+		if recover() != nil {
+			err = &Rounded{v.Path(), v}
+		}
+	}()
+	return v.Int(nil)
+}
+
+// Rounded is a whole number that CUE computed with fewer digits than it has.
+type Rounded struct {
+	Path  cue.Path
+	Value cue.Value
+}
+
+func (e *Rounded) Error() string {
+	return fmt.Sprintf("%s is a whole number of more digits than CUE computes with", e.Path)
 }
 
 // Known reads what of a value is concrete and leaves the rest out; whole says

@@ -27,6 +27,8 @@ const (
 	DefaultStruct    Code = "E0123"
 	ReplacedModule   Code = "W0124"
 	BadReserved      Code = "E0125"
+	CUEFails         Code = "E0165"
+	TooMuch          Code = "E0166"
 )
 
 var loadCodes = []Info{
@@ -274,5 +276,22 @@ summary: "our own zsh"`,
 "8000-8100", "53/udp", "127.0.0.53:53/udp", "[::1]:53". The outgoing range is two ports with a hyphen.`,
 		Wrong: `nodes: anchor: reserved: ports: "eth0:53": "the resolver"`,
 		Right: `nodes: anchor: reserved: ports: "127.0.0.53:53/udp": "the resolver"`,
+	},
+	{
+		Code: CUEFails, Rule: "DIA-5", Title: "CUE itself fails",
+		Explain: `CUE has a fault of its own at what is computed here, which a reader of the mesh cannot see in it. meshc goes on with
+everything else. What was added or changed last is computed in another way, such as with smaller numbers or without the
+function in question; the same text given to "cue vet" fails there too, and that is worth a report to CUE's authors.`,
+		Wrong: `$ cat modules/notes/notes.cue && meshc check`,
+		Right: `$ $EDITOR modules/notes/notes.cue && meshc check`,
+	},
+	{
+		Code: TooMuch, Rule: "DIA-5", Title: "too much to compute",
+		Explain: `What a few lines of CUE ask for can be without bound: twenty choices of two that have to fit each other are a million, and
+four comprehensions of a hundred inside each other a hundred million. meshc ends a run in which one module, or the mesh
+itself, is computed for longer than --max-time, or more memory is in use than --max-memory; both allow much more than
+large fleets need. Nothing was written by then.`,
+		Wrong: `$ meshc check`,
+		Right: `$ meshc check --max-time 10m --max-memory 8GB`,
 	},
 }

@@ -49,6 +49,16 @@ func (r *reader) get(v cue.Value, path ...string) data.Value {
 	return x
 }
 
+// known reads what is known already of a value. What never can be is refused.
+func (r *reader) known(v cue.Value) (known data.Value, whole bool) {
+	known, whole = cuedata.Known(v)
+	if !whole {
+		_, err := cuedata.From(v)
+		r.ds = append(r.ds, load.Rounded(err)...)
+	}
+	return known, whole
+}
+
 func (r *reader) text(v cue.Value, otherwise string, path ...string) string {
 	if x := r.get(v, path...); x.Kind() == data.String {
 		return x.Text()
@@ -171,7 +181,7 @@ func (r *reader) require(k *compiled, label string, v cue.Value) Require {
 				q.Contributed[cuedata.Label(it.Selector())] = load.ValueAt(it.Value())
 			}
 		}
-		q.Contributes, q.Whole = cuedata.Known(c)
+		q.Contributes, q.Whole = r.known(c)
 		if q.Contributes.Kind() == data.Absent {
 			q.Contributes = data.NewStruct()
 		}
@@ -234,7 +244,7 @@ func (r *reader) provide(name string, v cue.Value) Provide {
 		Serves: data.NewStruct(), Whole: true,
 	}
 	if s := v.LookupPath(cue.ParsePath("serves")); s.Exists() {
-		p.Serves, p.Whole = cuedata.Known(s)
+		p.Serves, p.Whole = r.known(s)
 		if p.Serves.Kind() == data.Absent {
 			p.Serves = data.NewStruct()
 		}

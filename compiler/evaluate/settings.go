@@ -75,7 +75,12 @@ func missingSettings(k *compiled, v cue.Value, in Inputs) diag.List {
 				return
 			}
 		}
-		if _, err := cuedata.From(v); err == nil {
+		_, err := cuedata.From(v)
+		if err == nil {
+			return
+		}
+		if rounded := load.Rounded(err); len(rounded) > 0 {
+			ds = append(ds, rounded...)
 			return
 		}
 		if v.IncompleteKind() == cue.BottomKind {
@@ -90,6 +95,9 @@ func missingSettings(k *compiled, v cue.Value, in Inputs) diag.List {
 
 // unknownValue says why a value of a module is not known.
 func unknownValue(v cue.Value, what string, err error) diag.List {
+	if ds := load.Rounded(err); len(ds) > 0 {
+		return ds
+	}
 	var inc *cuedata.Incomplete
 	if errors.As(err, &inc) {
 		v = inc.Value

@@ -72,6 +72,7 @@ func (d *decoder) data(v cue.Value) data.Value {
 	x, err := cuedata.From(v)
 	if err != nil {
 		d.faulty = true
+		d.ds = append(d.ds, Rounded(err)...)
 	}
 	return x
 }

@@ -198,6 +198,13 @@ func cueFault(at diag.Pos, subject string, path []string, msg string, places []d
 	return diag.Diagnostic{Code: diag.CUEFault, At: at, Message: fmt.Sprintf("%s: %s", where, msg), Also: others(at, places, "and this")}
 }
 
+func roundedNumber(at diag.Pos, name string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.CUEFault, At: at,
+		Message: name + " comes to a whole number of more than 34 digits, with which CUE does not compute; write its digits out, or as a text",
+	}
+}
+
 // others are the places besides one, each line once.
 func others(at diag.Pos, places []diag.Pos, text string) []diag.Note {
 	var out []diag.Note

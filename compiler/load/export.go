@@ -10,6 +10,7 @@ import (
 	"cuelang.org/go/cue/format"
 
 	"meshc.dev/catalog"
+	"meshc.dev/compiler/cuedata"
 	"meshc.dev/compiler/diag"
 )
 
@@ -26,6 +27,16 @@ func Translate(err error, subject string, path []string, at diag.Pos) diag.List 
 		return nil
 	}
 	return translate(errors.Errors(err), subject, path, at)
+}
+
+// Rounded says that a number was computed with fewer digits than it has, where that is what an
+// error of package cuedata is about; otherwise it is empty.
+func Rounded(err error) diag.List {
+	var r *cuedata.Rounded
+	if !errors.As(err, &r) {
+		return nil
+	}
+	return diag.List{roundedNumber(valueAt(r.Value), last(strings.Split(r.Path.String(), ".")))}
 }
 
 // Said is what error("…") in a module says of what it was given, or empty.
@@ -56,5 +67,5 @@ func BuiltinSource(file string) ([]byte, error) {
 // Modules are those built in and those of a folder, whether or not it is a mesh.
 func Modules(fsys fs.FS) map[string]*Module {
 	t, _ := readTree(fsys)
-	return modules(t, cuecontext.New())
+	return modules(t, cuecontext.New(), nil)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/work"
 )
 
 // Options for reading a mesh.
@@ -30,6 +31,8 @@ type Options struct {
 	Tags []string
 	// Version of this compiler, held against the mesh's `meshc:`; empty for a development build, which any mesh accepts.
 	Version string
+	// Log is told what is being computed; it may be nil.
+	Log *work.Log
 }
 
 // Load reads the mesh in a folder. The source is nil where nothing could be read
@@ -46,12 +49,14 @@ func Load(fsys fs.FS, opts Options) (*Source, diag.List) {
 	}
 	faulty := syntaxFaults(t)
 	ds = append(ds, faulty...)
-	src.Modules = modules(t, src.Context)
+	src.Modules = modules(t, src.Context, opts.Log)
 	if slices.ContainsFunc(faulty, func(d diag.Diagnostic) bool { return path.Dir(d.At.File) == "." }) {
 		return src, append(ds, ownModuleFaults(src.Modules, faulty)...)
 	}
-	mesh, mds := loadMesh(t, src.Context, opts)
-	ds = append(ds, mds...)
+	var mesh *Mesh
+	var mds diag.List
+	failed := opts.Log.Do("the mesh", diag.Pos{File: rootFiles[0], Line: 1, Column: 1, EndLine: 1, EndColumn: 2}, func() { mesh, mds = loadMesh(t, src.Context, opts) })
+	ds = slices.Concat(ds, mds, failed)
 	src.Mesh = mesh
 	return src, append(ds, ownModuleFaults(src.Modules, faulty)...)
 }

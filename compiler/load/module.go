@@ -7,6 +7,7 @@ import (
 	"cuelang.org/go/cue/ast"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/work"
 )
 
 // Module is a module that this mesh can run. What it declares depends on its
@@ -30,6 +31,7 @@ type Module struct {
 
 	replaces bool // a built-in one of this name
 	build    func() (cue.Value, diag.List)
+	log      *work.Log
 	once     sync.Once
 	value    cue.Value
 	ds       diag.List
@@ -39,7 +41,10 @@ type Module struct {
 // built when first asked for, since most meshes use few of the modules there are;
 // the diagnostics are what is wrong with the module itself.
 func (m *Module) Value() (cue.Value, diag.List) {
-	m.once.Do(func() { m.value, m.ds = m.build() })
+	m.once.Do(func() {
+		failed := m.log.Do("module "+m.Name, m.At, func() { m.value, m.ds = m.build() })
+		m.ds = append(m.ds, failed...)
+	})
 	return m.value, m.ds
 }
 

@@ -14,10 +14,11 @@ import (
 
 	"meshc.dev/catalog"
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/work"
 )
 
 // modules are those built in and those of the mesh; one of the mesh replaces one built in.
-func modules(t tree, ctx *cue.Context) map[string]*Module {
+func modules(t tree, ctx *cue.Context, log *work.Log) map[string]*Module {
 	out := map[string]*Module{}
 	entries, _ := fs.ReadDir(catalog.Files, ".")
 	for _, e := range entries {
@@ -31,6 +32,9 @@ func modules(t tree, ctx *cue.Context) map[string]*Module {
 			m.replaces = true
 		}
 		out[name] = m
+	}
+	for _, m := range out {
+		m.log = log
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/work"
 )
 
 // scopeOf is the scope in which a module says it provides something, as far as
@@ -55,8 +56,11 @@ func conditionFails(c evaluate.Condition, p *evaluate.Provide) string {
 		}
 		return "serves " + path + " " + got.String()
 	}
-	u := c.Want.Unify(cuecontext.New().BuildExpr(cuedata.Expr(got)))
-	if u.Validate(cue.Concrete(true)) == nil {
+	fits := false
+	failed := (*work.Log)(nil).Do("where", c.At, func() {
+		fits = c.Want.Unify(cuecontext.New().BuildExpr(cuedata.Expr(got))).Validate(cue.Concrete(true)) == nil
+	})
+	if fits && len(failed) == 0 {
 		return ""
 	}
 	return "serves " + path + " " + got.String()

@@ -20,6 +20,7 @@ import (
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/settle"
 	"meshc.dev/compiler/vault"
+	"meshc.dev/compiler/work"
 	"meshc.dev/render"
 	"meshc.dev/render/bundle"
 )
@@ -29,6 +30,7 @@ type Options struct {
 	Dir     string // the mesh's folder
 	Tags    []string
 	Version string
+	Log     *work.Log // told what is being computed; it may be nil
 	// Owner tells another process that waits for the folder who has it.
 	Owner vault.Owner
 	// Wait is how long to wait for another process that has the folder.
@@ -112,7 +114,7 @@ func (r *Run) Close() error { return r.session.Close() }
 
 func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List, error) {
 	in := compiler.Input{
-		FS: os.DirFS(o.Dir), Options: load.Options{Tags: o.Tags, Version: o.Version}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing,
+		FS: os.DirFS(o.Dir), Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing,
 	}
 	if repo, ok := history.Open(o.Dir); ok {
 		in.Head, in.FirstParent = repo.Locks()

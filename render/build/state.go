@@ -20,7 +20,7 @@ func State(fsys fs.FS, o Options, cache *evaluate.Cache) (*Outcome, diag.List, e
 		lk = nil
 	}
 	result, ds := compiler.Compile(compiler.Input{
-		FS: fsys, Options: load.Options{Tags: o.Tags, Version: o.Version}, Mode: o.Settle, Lock: lk, Cache: cache, NoSharing: o.NoSharing,
+		FS: fsys, Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: lk, Cache: cache, NoSharing: o.NoSharing,
 	})
 	if !ds.HasErrors() {
 		compiler.PlaceGenerations(result.Plan, result.Lock)
