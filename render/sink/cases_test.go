@@ -247,3 +247,17 @@ func jsonInside(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b[1 : len(b)-1])
 }
+
+// BLD-6, T63: a name as long as a line, or longer, changes nothing of how an empty list, a list or a table is read.
+func TestLongNames(t *testing.T) {
+	for _, n := range []int{70, 78, 79, 80, 81, 200} {
+		name := strings.Repeat("k", n)
+		for _, v := range []data.Value{data.NewList(), data.NewList(data.NewList()), data.NewList(data.NewString("x")), data.NewStruct(), data.NewList(data.NewStruct()), data.NewString("")} {
+			for _, format := range []string{"json", "yaml", "toml"} {
+				if !checks[format](t, object(name, v)) {
+					t.Errorf("%s refuses %s under a name of %d letters", format, v.Kind(), n)
+				}
+			}
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (w *tomlWriter) table(path []string, name string, v data.Value) error {
 		if err != nil {
 			return err
 		}
-		if f.Value.Kind() == data.List && len(key)+len(text) > maxTOMLLine {
+		if len(f.Value.Items()) > 0 && len(key)+len(text) > maxTOMLLine {
 			if text, err = tomlLongList(in(path, f.Name), f.Value); err != nil {
 				return err
 			}
