@@ -58,6 +58,10 @@ type compiled struct {
 	secrets   bool      // resources read secrets or needs
 	reads     *load.Reads
 	once      sync.Once
+
+	// CUE finishes a value when it is first looked at, so that what several nodes share is
+	// looked at by one at a time: asking guards settings.
+	asking sync.Mutex
 }
 
 func (c *CUE) compiled(m *load.Module) *compiled {
@@ -156,7 +160,7 @@ func (c *CUE) Resources(m *load.Module, in Inputs) (*Resources, diag.List) {
 
 // keep lets an answer be asked further, by filling the module again when that happens.
 func (c *CUE) keep(i *Interface, k *compiled, in Inputs) {
-	i.ctx = c.ctx
+	i.ctx, i.asking = c.ctx, &sync.Mutex{}
 	if slices.ContainsFunc(i.Provides, func(p Provide) bool { return p.Derives || p.Accepts }) {
 		i.value = sync.OnceValue(func() cue.Value { return c.fill(k.value, in, placed) })
 	}
@@ -250,6 +254,8 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 	// The answer may be another evaluator's, out of a shared cache, and so of its context:
 	// in this one, what it refers to in the schema could not be found.
 	ctx := of.ctx
+	of.asking.Lock()
+	defer of.asking.Unlock()
 	shape := ctx.CompileString("#S: _").FillPath(cue.ParsePath("#S"), of.value().LookupPath(cue.MakePath(cue.Str("provides"), cue.Str(provision), cue.Str("accepts")))).LookupPath(cue.ParsePath("#S"))
 	return load.Checker{Subject: "the contribution", Unknown: notAccepted, Missing: notContributed}.
 		Check(shape, ctx.BuildExpr(cuedata.Expr(values)))
@@ -259,6 +265,8 @@ func (c *CUE) Accepts(of *Interface, provision string, values data.Value) diag.L
 // filling the whole module and five times cheaper.
 func (c *CUE) Derive(of *Interface, provision string, consumer data.Value) (data.Value, diag.List) {
 	path := cue.MakePath(cue.Str("provides"), cue.Str(provision))
+	of.asking.Lock()
+	defer of.asking.Unlock()
 	v := of.value().LookupPath(path)
 	filled := v.FillPath(cue.ParsePath("consumer"), of.ctx.BuildExpr(cuedata.Expr(consumer)))
 	derives := filled.LookupPath(cue.ParsePath("derives"))

@@ -7,6 +7,8 @@
 package evaluate
 
 import (
+	"sync"
+
 	"cuelang.org/go/cue"
 
 	"meshc.dev/compiler/data"
@@ -67,8 +69,9 @@ type Interface struct {
 
 	// value is the filled module again, for what is still to be asked of it: some hundred
 	// kilobytes, which only a provider that somebody takes from comes to need.
-	value func() cue.Value
-	ctx   *cue.Context // the value's
+	value  func() cue.Value
+	ctx    *cue.Context // the value's
+	asking *sync.Mutex  // held while value is looked at, which finishes it
 }
 
 // Listen is a port that the module listens on.

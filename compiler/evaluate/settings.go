@@ -26,6 +26,8 @@ func (c *CUE) checkSettings(k *compiled, in Inputs) diag.List {
 	})
 	subject := "module " + k.module.Name
 	merged := c.ctx.BuildExpr(in.Settings.Expr())
+	k.asking.Lock()
+	defer k.asking.Unlock()
 	for _, d := range (load.Checker{
 		Subject: subject, Partial: true, Unknown: unknownSetting(k.module.Name), Missing: missingSetting(in),
 	}).Check(k.settings, merged) {
