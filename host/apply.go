@@ -352,6 +352,11 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 	if err != nil {
 		return err
 	}
+	if isText(w.key) && !want.Absent {
+		if err := r.mayStand(w.key.Name, want.Content); err != nil {
+			return err
+		}
+	}
 	g := generations(w.item)
 	if is.Meets(w.key.Kind, want.Condition) {
 		r.done(w, is, g)

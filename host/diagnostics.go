@@ -91,6 +91,10 @@ func olderSerial(is, last int64, commit string) error {
 	return fmt.Errorf("the bundle's serial %d is older than %d, which was applied last%s; --allow-older takes it all the same", is, last, ofCommit(commit))
 }
 
+func unitFromElsewhere(name, at string) error {
+	return fmt.Errorf("the machine has a unit %s of its own, by %s; give this one another name, or say replaces: true of the unit, if it is to take its place", name, at)
+}
+
 func noSerial(last int64, commit string) error {
 	return fmt.Errorf("the bundle has no serial, as one of a tree with changes that were not committed, and may be older than serial %d%s, which was applied last; commit and build again, or take it all the same with --allow-older", last, ofCommit(commit))
 }

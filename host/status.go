@@ -97,6 +97,8 @@ func drift(t *thing, is machine.Condition) string {
 	switch {
 	case is.Absent && !t.Made.Absent:
 		return "it is gone"
+	case t.Kind == machine.Unit && t.Made.Either:
+		return "whether it starts with the machine was changed"
 	case t.Kind == machine.Unit && is.Broken && !t.Made.Broken:
 		return "it failed, or ends again and again"
 	case t.Kind == machine.Unit && t.Made.Running && !is.Running:

@@ -322,6 +322,9 @@ func (r *run) makeUnit(ctx context.Context, w *wish, u *bundle.Unit, is machine.
 }
 
 func (r *run) unitDone(w *wish, is machine.Condition, now map[bundle.ID]string) {
+	if u, ok := w.item.(*bundle.Unit); ok && u.State == bundle.Triggered {
+		is.Either, is.Running, is.Broken = true, false, false
+	}
 	w.thing.Made = &is
 	w.thing.Seen = now
 }
@@ -355,7 +358,7 @@ func unitVerb(is, want machine.Condition) (Verb, string) {
 		enabled = enabledWord(is, want.Enabled)
 	}
 	switch {
-	case is.Running == want.Running:
+	case is.Running == want.Running, want.Either:
 		return Set, enabled
 	case want.Running:
 		return Started, enabled

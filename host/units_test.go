@@ -166,3 +166,49 @@ func TestOneUnitOfMany(t *testing.T) {
 	}
 	noFailures(t, apply(t, h, write(t, nil, nil)))
 }
+
+// HST-2, HST-3, T37: a unit that something else starts is neither started nor stopped,
+// whether it runs or has failed, and has not drifted when it does otherwise.
+func TestTriggered(t *testing.T) {
+	dir := newTree(t)
+	h, u := faulty(t, dir)
+	triggered := func(name string) *bundle.Unit {
+		return &bundle.Unit{ID: bundle.ID("a/unit." + name), Name: name + ".service", State: bundle.Triggered, RestartOn: []bundle.ID{"a/file.c"}}
+	}
+	items := func() []bundle.Item {
+		return []bundle.Item{plain("a/file.c", "/etc/c"), triggered("old"), triggered("new")}
+	}
+	runs := func(name string) bool {
+		is, err := h.Machine.Units.Look(t.Context(), machine.Key{Kind: machine.Unit, Name: name + ".service"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is.Running
+	}
+	for i, content := range []string{"1", "1", "2"} {
+		r := apply(t, h, write(t, items(), map[bundle.ID]string{"a/file.c": content}))
+		noFailures(t, r)
+		if !runs("old") || runs("new") || len(u.restarted) > 0 {
+			t.Errorf("apply %d: old runs: %v, new runs: %v, restarted %v", i, runs("old"), runs("new"), u.restarted)
+		}
+		if i == 1 && len(r.Events) > 0 {
+			t.Errorf("the second apply does\n%s", lines(r))
+		}
+		if i == 1 { // what starts it does
+			if err := u.Units.Make(t.Context(), machine.Key{Kind: machine.Unit, Name: "new.service"}, machine.Want{Condition: machine.Condition{Running: true}}); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := h.Status(t.Context()); err != nil || len(s.Drifted) > 0 {
+				t.Errorf("status is %+v, %v", s, err)
+			}
+			u.fallOver = true
+			if r := apply(t, h, write(t, items(), map[bundle.ID]string{"a/file.c": content})); len(r.Events) > 0 {
+				t.Errorf("where they failed it does\n%s", lines(r))
+			}
+			u.fallOver = false
+			if err := u.Units.Make(t.Context(), machine.Key{Kind: machine.Unit, Name: "new.service"}, machine.Want{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

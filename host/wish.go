@@ -212,7 +212,7 @@ func (r *run) want(w *wish) (machine.Want, error) {
 		content := machine.BlockContent(e.Data)
 		return machine.Want{Condition: machine.Condition{Sum: sumOf(content)}, Content: content}, nil
 	case *bundle.Unit:
-		return machine.Want{Condition: machine.Condition{Enabled: i.Enabled, Running: i.State == bundle.Running}}, nil
+		return machine.Want{Condition: machine.Condition{Enabled: i.Enabled, Running: i.State == bundle.Running, Either: i.State == bundle.Triggered}}, nil
 	}
 	panic(fmt.Sprintf("host: nothing to want of %T", w.item))
 }

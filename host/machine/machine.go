@@ -99,14 +99,16 @@ type Condition struct {
 	// Broken is a unit that failed, which systemd remembers.
 	Broken bool   `json:"broken,omitempty"`
 	Links  string `json:"links,omitempty"`
-	Stale  bool   `json:"stale,omitempty"`
+	// Either is, of a unit that others start, that it may run or not.
+	Either bool `json:"either,omitempty"`
+	Stale  bool `json:"stale,omitempty"`
 }
 
 // Meets says whether a thing that is so needs nothing done to be as wanted.
 func (is Condition) Meets(kind Kind, want Condition) bool {
 	if kind == Unit { // one that does not exist is one that neither runs nor is enabled
 		switch {
-		case is.Running != want.Running, is.Broken && !want.Broken:
+		case !want.Either && (is.Running != want.Running || is.Broken && !want.Broken):
 			return false
 		case want.Links != "":
 			return is.Links == want.Links

@@ -146,7 +146,7 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 		}
 	}
 	switch {
-	case is.Running == want.Running && !is.Broken:
+	case want.Either, is.Running == want.Running && !is.Broken:
 		return nil
 	case !is.Running && !want.Running:
 		return s.control(ctx, "reset-failed", "--", key.Name)

@@ -220,7 +220,9 @@ func (b *treeUnits) Make(ctx context.Context, key Key, want Want) error {
 		}
 	}
 	return b.record.change(func(r *recorded) {
-		set(r.Running, key.Name, want.Running && !want.Absent)
+		if !want.Either {
+			set(r.Running, key.Name, want.Running && !want.Absent)
+		}
 		set(r.Enabled, key.Name, want.Enabled && want.Links == "" && len(asked) == 0 && !t.generated)
 	})
 }

@@ -155,3 +155,45 @@ func install(text string) map[string][]string {
 	}
 	return asked
 }
+
+// Aliases are the names that a text gives its unit besides.
+func Aliases(text string) []string { return install(text)["Alias"] }
+
+// UnitPlaces are the files by which a machine has a unit of a name, or would make it, other
+// than a text in the place of ours, and links to the unit itself.
+func UnitPlaces(root *Root, name, itself string) ([]string, error) {
+	var out []string
+	names := slices.Compact([]string{name, template(name)})
+	for _, dir := range unitDirs {
+		links, err := linksIn(root, dir)
+		if err != nil {
+			continue // no folder, or one that is out of place
+		}
+		there, err := root.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			to, isLink := links[n]
+			switch {
+			case !slices.Contains(there, n):
+			case isLink && (path.Base(to) == itself || to == "/dev/null"):
+			case isLink && path.Base(to) == n && dir == unitDirs[0]: // its text lies elsewhere, and the link is replaced and given back
+			case !isLink && dir == unitDirs[0] && n == name && name == itself: // so is a text
+			case dir == "/lib/systemd/system": // which is /usr/lib's
+			default:
+				out = append(out, dir+"/"+n)
+			}
+		}
+	}
+	if stem, ok := strings.CutSuffix(name, ".service"); ok {
+		scripts, err := root.ReadDir("/etc/init.d")
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(scripts, stem) {
+			out = append(out, "/etc/init.d/"+stem)
+		}
+	}
+	return out, nil
+}
