@@ -28,7 +28,7 @@ var help = map[string]string{
 Makes a server agree with who asks for it, again and again until it is told to stop: a login and what
 belongs to it for every consumer in the list that a provider is given, and none for whom it does not list
 any more. What somebody else made in the server is left alone, and no data is ever dropped. The kind is
-postgres. FILE is JSON, and no secret stands in it:
+postgres or redis (for Valkey, too). FILE is JSON, and no secret stands in it:
 
   {"receives": "/etc/postgresql/mesh/consumers.json", "provision": "database", "provider": "postgres@anchor",
    "server": {"address": "/run/postgresql", "port": 5432, "user": "postgres"},

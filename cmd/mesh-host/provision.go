@@ -17,11 +17,13 @@ import (
 
 	"meshc.dev/host/provision"
 	"meshc.dev/host/provision/postgres"
+	"meshc.dev/host/provision/redis"
 )
 
 // adapters are the kinds of server that there is a loop for.
 func adapters() map[string]func(provision.Config) (provision.Adapter, error) {
 	return map[string]func(provision.Config) (provision.Adapter, error){
+		"redis":    func(c provision.Config) (provision.Adapter, error) { return redis.New(c) },
 		"postgres": func(c provision.Config) (provision.Adapter, error) { return postgres.New(c) },
 	}
 }

@@ -68,7 +68,7 @@ func TestProvisionRefusesAConfiguration(t *testing.T) {
 		}
 	}
 	var errs bytes.Buffer
-	if code := provisionLoop(context.Background(), []string{"oracle", "--config", "/x"}, &errs, &errs); code != usage || !strings.Contains(errs.String(), `no kind "oracle"; there is postgres`) {
+	if code := provisionLoop(context.Background(), []string{"oracle", "--config", "/x"}, &errs, &errs); code != usage || !strings.Contains(errs.String(), `no kind "oracle"; there is postgres, redis`) {
 		t.Errorf("exit %d, %s", code, errs.String())
 	}
 }
