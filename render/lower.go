@@ -207,12 +207,15 @@ func (l *lowering) unit(r plan.Resource, id bundle.ID) {
 	u := r.Unit
 	item := &bundle.Unit{ID: id, Name: u.Name, Enabled: u.Enabled, State: bundle.UnitState(u.State), Replaces: u.Replaces, RestartOn: ids(u.RestartOn), ReloadOn: ids(u.ReloadOn)}
 	if fields := u.Content.Fields(); len(fields) > 0 {
-		text, err := sink.Systemd(installed(u))
+		text, err := sink.Systemd(orderedAfter(u.Name, installed(u), l.before()))
 		if err != nil {
 			l.ds = append(l.ds, notCarried(r.At, r.ID, "systemd", err))
 			return
 		}
 		item.RestartOn = l.text(r, "/etc/systemd/system/"+u.Name, text, item.RestartOn)
+	}
+	if after := l.before(); len(u.Content.Fields()) == 0 && len(after) > 0 && path.Ext(u.Name) == ".service" {
+		l.dropIn(r, u.Name, after)
 	}
 	l.items = append(l.items, item)
 }
@@ -269,6 +272,11 @@ func (l *lowering) container(r plan.Resource, id bundle.ID) {
 	}
 	if l.node.Runtime == "docker" {
 		o.Hosts = l.taken()
+	}
+	for _, u := range l.before() {
+		if !slices.Contains(after, u) {
+			after = append(after, u)
+		}
 	}
 	f, err := o.Lower(*c, l.node.Runtime, l.instance.Name+" ("+l.instance.Module+")", after)
 	if err != nil {

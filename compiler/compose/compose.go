@@ -123,6 +123,9 @@ func (b *builder) instance(i *exchange.Instance) {
 		res = &evaluate.Resources{}
 	}
 	p := &plan.Instance{Name: i.Addr.Name, Module: i.Module.Name, Because: i.Because(), Settings: res.Settings, Listens: i.Listens, Data: res.Data}
+	for _, first := range i.After {
+		p.After = append(p.After, first.Addr.Name)
+	}
 	p.Resources = append(b.written(i), slices.Clone(res.Items)...)
 	b.publish(i, p)
 	b.opens(i, p, res.Rules)

@@ -112,6 +112,8 @@ type Instance struct {
 	Listens   []Listen // by name
 	Data      []Data   // by label
 	Resources []Resource
+	// After are the instances after whose units its own start, also at boot (SEL-8).
+	After []string
 }
 
 // Data is what has to survive its instance (DAT-1). Its directories are resources of the instance too.

@@ -73,6 +73,7 @@ type Instance struct {
 	Inputs    evaluate.Inputs
 	Interface *evaluate.Interface // nil where the module refused
 	Answers   []Answer            // by label
+	After     []*Instance         // the private network and names of its node, where it uses them
 	pins      map[string]load.Text
 }
 

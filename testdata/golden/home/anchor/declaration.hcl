@@ -4,36 +4,6 @@ declaration {
   node   = "anchor"
 }
 
-package "bash/package.bash" {
-  name  = "bash"
-  state = "present"
-}
-
-package "bash/package.bash-completion" {
-  name  = "bash-completion"
-  state = "present"
-}
-
-directory "bash/directory.rc" {
-  path = "/etc/bash.bashrc.d"
-  mode = "0755"
-}
-
-file "bash/file.rc" {
-  path     = "/etc/bash.bashrc.d/10-mesh.sh"
-  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
-  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
-  mode     = "0644"
-  validate = ["bash", "-n", "%"]
-}
-
-block "bash/block.rc" {
-  path   = "/etc/bash.bashrc"
-  marker = "bash"
-  source = "files/etc/bash.bashrc.block/bash"
-  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
-}
-
 package "firewall/package.nftables" {
   name  = "nftables"
   state = "present"
@@ -65,6 +35,36 @@ unit "firewall/unit.load" {
   state      = "running"
   restart_on = ["firewall/file.unit.load"]
   reload_on  = ["firewall/computed.table"]
+}
+
+package "bash/package.bash" {
+  name  = "bash"
+  state = "present"
+}
+
+package "bash/package.bash-completion" {
+  name  = "bash-completion"
+  state = "present"
+}
+
+directory "bash/directory.rc" {
+  path = "/etc/bash.bashrc.d"
+  mode = "0755"
+}
+
+file "bash/file.rc" {
+  path     = "/etc/bash.bashrc.d/10-mesh.sh"
+  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
+  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
+  mode     = "0644"
+  validate = ["bash", "-n", "%"]
+}
+
+block "bash/block.rc" {
+  path   = "/etc/bash.bashrc"
+  marker = "bash"
+  source = "files/etc/bash.bashrc.block/bash"
+  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
 }
 
 package "mesh-wireguard/package.wireguard-tools" {
@@ -123,6 +123,13 @@ file "node-exporter/file.hardening" {
   path   = "/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
   source = "files/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
   sha256 = "6a57bb0b0273cddf2bf83fd875a24cf39486b6e43db50eb4b24358a3120263f7"
+  mode   = "0644"
+}
+
+file "node-exporter/file.unit.exporter.order" {
+  path   = "/etc/systemd/system/prometheus-node-exporter.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/prometheus-node-exporter.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
   mode   = "0644"
 }
 
@@ -223,6 +230,13 @@ file "postgres/file.superuser" {
   mode   = "0640"
 }
 
+file "postgres/file.unit.server.order" {
+  path   = "/etc/systemd/system/postgresql@17-main.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/postgresql@17-main.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
+  mode   = "0644"
+}
+
 unit "postgres/unit.server" {
   name       = "postgresql@17-main.service"
   enabled    = true
@@ -234,7 +248,7 @@ unit "postgres/unit.server" {
 file "postgres/file.unit.superuser" {
   path   = "/etc/systemd/system/postgresql-superuser.service"
   source = "files/etc/systemd/system/postgresql-superuser.service"
-  sha256 = "74b3115a35cf5eed6ec22e4d2b67df56d6184ec8d63c190c571a4c5b2e871664"
+  sha256 = "364b3b9aad5009152bf4d830967b88ef81d05d0ac9db55520689dd872f84e98a"
   mode   = "0644"
 }
 
@@ -340,6 +354,13 @@ file "redis/file.users" {
   validate = ["sh", "-n", "%"]
 }
 
+file "redis/file.unit.server.order" {
+  path   = "/etc/systemd/system/redis-server.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/redis-server.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
+  mode   = "0644"
+}
+
 unit "redis/unit.server" {
   name       = "redis-server.service"
   enabled    = true
@@ -423,6 +444,13 @@ unit "reverse-proxy/unit.certificates" {
   enabled    = true
   state      = "running"
   restart_on = ["reverse-proxy/file.unit.certificates", "reverse-proxy/file.certificates", "reverse-proxy/file.names", "reverse-proxy/file.renew", "reverse-proxy/secret.needs.dns-token"]
+}
+
+file "reverse-proxy/file.unit.proxy.order" {
+  path   = "/etc/systemd/system/nginx.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/nginx.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
+  mode   = "0644"
 }
 
 unit "reverse-proxy/unit.proxy" {

@@ -4,68 +4,6 @@ declaration {
   node   = "board"
 }
 
-package "bash/package.bash" {
-  name  = "bash"
-  state = "present"
-}
-
-package "bash/package.bash-completion" {
-  name  = "bash-completion"
-  state = "present"
-}
-
-directory "bash/directory.rc" {
-  path = "/etc/bash.bashrc.d"
-  mode = "0755"
-}
-
-file "bash/file.rc" {
-  path     = "/etc/bash.bashrc.d/10-mesh.sh"
-  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
-  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
-  mode     = "0644"
-  validate = ["bash", "-n", "%"]
-}
-
-block "bash/block.rc" {
-  path   = "/etc/bash.bashrc"
-  marker = "bash"
-  source = "files/etc/bash.bashrc.block/bash"
-  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
-}
-
-package "dhcp/package.dnsmasq-base" {
-  name  = "dnsmasq-base"
-  state = "present"
-}
-
-directory "dhcp/directory.config" {
-  path = "/etc/mesh-dhcp"
-  mode = "0755"
-}
-
-file "dhcp/file.config" {
-  path     = "/etc/mesh-dhcp/dnsmasq.conf"
-  source   = "files/etc/mesh-dhcp/dnsmasq.conf"
-  sha256   = "e7685e1eaf5d56d14879e9849175a49d913fb242cf58d2d84eb0002460b9f8cc"
-  mode     = "0644"
-  validate = ["dnsmasq", "--test", "-C", "%"]
-}
-
-file "dhcp/file.unit.server" {
-  path   = "/etc/systemd/system/mesh-dhcp.service"
-  source = "files/etc/systemd/system/mesh-dhcp.service"
-  sha256 = "8f80b1c44ddfddf236d58046cbca78b9f1cbac3498977ef3fcb16ca2f7d70396"
-  mode   = "0644"
-}
-
-unit "dhcp/unit.server" {
-  name       = "mesh-dhcp.service"
-  enabled    = true
-  state      = "running"
-  restart_on = ["dhcp/file.unit.server", "dhcp/file.config"]
-}
-
 package "firewall/package.nftables" {
   name  = "nftables"
   state = "present"
@@ -97,6 +35,108 @@ unit "firewall/unit.load" {
   state      = "running"
   restart_on = ["firewall/file.unit.load"]
   reload_on  = ["firewall/computed.table"]
+}
+
+package "bash/package.bash" {
+  name  = "bash"
+  state = "present"
+}
+
+package "bash/package.bash-completion" {
+  name  = "bash-completion"
+  state = "present"
+}
+
+directory "bash/directory.rc" {
+  path = "/etc/bash.bashrc.d"
+  mode = "0755"
+}
+
+file "bash/file.rc" {
+  path     = "/etc/bash.bashrc.d/10-mesh.sh"
+  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
+  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
+  mode     = "0644"
+  validate = ["bash", "-n", "%"]
+}
+
+block "bash/block.rc" {
+  path   = "/etc/bash.bashrc"
+  marker = "bash"
+  source = "files/etc/bash.bashrc.block/bash"
+  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
+}
+
+package "mesh-wireguard/package.wireguard-tools" {
+  name  = "wireguard-tools"
+  state = "present"
+}
+
+file "mesh-wireguard/file.patience" {
+  path   = "/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
+  source = "files/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
+  sha256 = "9436666df4e2c2e1bdb58973be2786edac64cbcaffe2ce7f36ddc7618ec4b171"
+  mode   = "0644"
+}
+
+file "mesh-wireguard/file.sysctl" {
+  path   = "/etc/sysctl.d/60-mesh-wireguard.conf"
+  source = "files/etc/sysctl.d/60-mesh-wireguard.conf"
+  sha256 = "7583b76536eed1f710a1af0602147d42b02183c0d784f41fcb916e87e5a4bd69"
+  mode   = "0644"
+}
+
+file "mesh-wireguard/computed.peers" {
+  path   = "/etc/wireguard/wg0.conf"
+  source = "files/etc/wireguard/wg0.conf"
+  sha256 = "7765c1cd58e41f1a13f70df9a3f2824a97b93d2cca2903e5f717e8b0f1ce21b4"
+  mode   = "0600"
+}
+
+unit "mesh-wireguard/unit.tunnel" {
+  name       = "wg-quick@wg0.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["mesh-wireguard/computed.peers", "mesh-wireguard/file.patience", "mesh-wireguard/file.sysctl"]
+}
+
+block "mesh-names/computed.hosts" {
+  path   = "/etc/hosts"
+  marker = "mesh home"
+  source = "files/etc/hosts.block/mesh_home"
+  sha256 = "a2e6933267402dff7d329788f25558d3aacd9b5b0c0172c5a8fda2f3f35bc7b6"
+}
+
+package "dhcp/package.dnsmasq-base" {
+  name  = "dnsmasq-base"
+  state = "present"
+}
+
+directory "dhcp/directory.config" {
+  path = "/etc/mesh-dhcp"
+  mode = "0755"
+}
+
+file "dhcp/file.config" {
+  path     = "/etc/mesh-dhcp/dnsmasq.conf"
+  source   = "files/etc/mesh-dhcp/dnsmasq.conf"
+  sha256   = "e7685e1eaf5d56d14879e9849175a49d913fb242cf58d2d84eb0002460b9f8cc"
+  mode     = "0644"
+  validate = ["dnsmasq", "--test", "-C", "%"]
+}
+
+file "dhcp/file.unit.server" {
+  path   = "/etc/systemd/system/mesh-dhcp.service"
+  source = "files/etc/systemd/system/mesh-dhcp.service"
+  sha256 = "f690437ee237cac3bf38839d9025dc89ec757c3b14d5f905199ddc3a51a3a8ec"
+  mode   = "0644"
+}
+
+unit "dhcp/unit.server" {
+  name       = "mesh-dhcp.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["dhcp/file.unit.server", "dhcp/file.config"]
 }
 
 user "gitea/user.server" {
@@ -215,46 +255,6 @@ unit "gitea/container.server" {
   restart_on = ["gitea/file.container.server", "gitea/file.config", "gitea/secret.needs.internal-token", "gitea/secret.needs.lfs-secret", "gitea/secret.needs.oauth-secret", "gitea/secret.needs.secret-key"]
 }
 
-package "mesh-wireguard/package.wireguard-tools" {
-  name  = "wireguard-tools"
-  state = "present"
-}
-
-file "mesh-wireguard/file.patience" {
-  path   = "/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
-  source = "files/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
-  sha256 = "9436666df4e2c2e1bdb58973be2786edac64cbcaffe2ce7f36ddc7618ec4b171"
-  mode   = "0644"
-}
-
-file "mesh-wireguard/file.sysctl" {
-  path   = "/etc/sysctl.d/60-mesh-wireguard.conf"
-  source = "files/etc/sysctl.d/60-mesh-wireguard.conf"
-  sha256 = "7583b76536eed1f710a1af0602147d42b02183c0d784f41fcb916e87e5a4bd69"
-  mode   = "0644"
-}
-
-file "mesh-wireguard/computed.peers" {
-  path   = "/etc/wireguard/wg0.conf"
-  source = "files/etc/wireguard/wg0.conf"
-  sha256 = "7765c1cd58e41f1a13f70df9a3f2824a97b93d2cca2903e5f717e8b0f1ce21b4"
-  mode   = "0600"
-}
-
-unit "mesh-wireguard/unit.tunnel" {
-  name       = "wg-quick@wg0.service"
-  enabled    = true
-  state      = "running"
-  restart_on = ["mesh-wireguard/computed.peers", "mesh-wireguard/file.patience", "mesh-wireguard/file.sysctl"]
-}
-
-block "mesh-names/computed.hosts" {
-  path   = "/etc/hosts"
-  marker = "mesh home"
-  source = "files/etc/hosts.block/mesh_home"
-  sha256 = "a2e6933267402dff7d329788f25558d3aacd9b5b0c0172c5a8fda2f3f35bc7b6"
-}
-
 package "node-exporter/package.exporter" {
   name  = "prometheus-node-exporter"
   state = "present"
@@ -271,6 +271,13 @@ file "node-exporter/file.hardening" {
   path   = "/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
   source = "files/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
   sha256 = "6a57bb0b0273cddf2bf83fd875a24cf39486b6e43db50eb4b24358a3120263f7"
+  mode   = "0644"
+}
+
+file "node-exporter/file.unit.exporter.order" {
+  path   = "/etc/systemd/system/prometheus-node-exporter.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/prometheus-node-exporter.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
   mode   = "0644"
 }
 

@@ -4,6 +4,39 @@ declaration {
   node   = "lark"
 }
 
+package "firewall/package.nftables" {
+  name  = "nftables"
+  state = "present"
+}
+
+directory "firewall/directory.rules" {
+  path = "/etc/nftables.d"
+  mode = "0755"
+}
+
+file "firewall/computed.table" {
+  path     = "/etc/nftables.d/meshc.nft"
+  source   = "files/etc/nftables.d/meshc.nft"
+  sha256   = "a01f5625ccd7116bcbf93ca9f25c89b14dc06e5fdd890f58004685cb042b0e4d"
+  mode     = "0644"
+  validate = ["nft", "-c", "-f", "%"]
+}
+
+file "firewall/file.unit.load" {
+  path   = "/etc/systemd/system/meshc-firewall.service"
+  source = "files/etc/systemd/system/meshc-firewall.service"
+  sha256 = "421faadfb09eeafb9dab08343b8ae43c257ecd9f4dd4c8dbf59a4057e4632c7a"
+  mode   = "0644"
+}
+
+unit "firewall/unit.load" {
+  name       = "meshc-firewall.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["firewall/file.unit.load"]
+  reload_on  = ["firewall/computed.table"]
+}
+
 package "zsh/package.zsh" {
   name  = "zsh"
   state = "present"
@@ -56,39 +89,6 @@ file "editor/file.environment" {
   source = "files/etc/zsh/zshrc.d/20-editor.zsh"
   sha256 = "130db8456e5c22212339bbea3e14dd846080e94e80a1ff1ff14946bef5f6b68b"
   mode   = "0644"
-}
-
-package "firewall/package.nftables" {
-  name  = "nftables"
-  state = "present"
-}
-
-directory "firewall/directory.rules" {
-  path = "/etc/nftables.d"
-  mode = "0755"
-}
-
-file "firewall/computed.table" {
-  path     = "/etc/nftables.d/meshc.nft"
-  source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "a01f5625ccd7116bcbf93ca9f25c89b14dc06e5fdd890f58004685cb042b0e4d"
-  mode     = "0644"
-  validate = ["nft", "-c", "-f", "%"]
-}
-
-file "firewall/file.unit.load" {
-  path   = "/etc/systemd/system/meshc-firewall.service"
-  source = "files/etc/systemd/system/meshc-firewall.service"
-  sha256 = "421faadfb09eeafb9dab08343b8ae43c257ecd9f4dd4c8dbf59a4057e4632c7a"
-  mode   = "0644"
-}
-
-unit "firewall/unit.load" {
-  name       = "meshc-firewall.service"
-  enabled    = true
-  state      = "running"
-  restart_on = ["firewall/file.unit.load"]
-  reload_on  = ["firewall/computed.table"]
 }
 
 package "xorg/package.lightdm" {

@@ -4,68 +4,6 @@ declaration {
   node   = "nas"
 }
 
-package "bash/package.bash" {
-  name  = "bash"
-  state = "present"
-}
-
-package "bash/package.bash-completion" {
-  name  = "bash-completion"
-  state = "present"
-}
-
-directory "bash/directory.rc" {
-  path = "/etc/bash.bashrc.d"
-  mode = "0755"
-}
-
-file "bash/file.rc" {
-  path     = "/etc/bash.bashrc.d/10-mesh.sh"
-  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
-  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
-  mode     = "0644"
-  validate = ["bash", "-n", "%"]
-}
-
-block "bash/block.rc" {
-  path   = "/etc/bash.bashrc"
-  marker = "bash"
-  source = "files/etc/bash.bashrc.block/bash"
-  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
-}
-
-package "dhcp/package.dnsmasq-base" {
-  name  = "dnsmasq-base"
-  state = "present"
-}
-
-directory "dhcp/directory.config" {
-  path = "/etc/mesh-dhcp"
-  mode = "0755"
-}
-
-file "dhcp/file.config" {
-  path     = "/etc/mesh-dhcp/dnsmasq.conf"
-  source   = "files/etc/mesh-dhcp/dnsmasq.conf"
-  sha256   = "ecd99578397d6961685696101d7daafa3ee2cc526d126532dbf4d92dd2e4ec29"
-  mode     = "0644"
-  validate = ["dnsmasq", "--test", "-C", "%"]
-}
-
-file "dhcp/file.unit.server" {
-  path   = "/etc/systemd/system/mesh-dhcp.service"
-  source = "files/etc/systemd/system/mesh-dhcp.service"
-  sha256 = "8f80b1c44ddfddf236d58046cbca78b9f1cbac3498977ef3fcb16ca2f7d70396"
-  mode   = "0644"
-}
-
-unit "dhcp/unit.server" {
-  name       = "mesh-dhcp.service"
-  enabled    = true
-  state      = "running"
-  restart_on = ["dhcp/file.unit.server", "dhcp/file.config"]
-}
-
 package "firewall/package.nftables" {
   name  = "nftables"
   state = "present"
@@ -97,6 +35,36 @@ unit "firewall/unit.load" {
   state      = "running"
   restart_on = ["firewall/file.unit.load"]
   reload_on  = ["firewall/computed.table"]
+}
+
+package "bash/package.bash" {
+  name  = "bash"
+  state = "present"
+}
+
+package "bash/package.bash-completion" {
+  name  = "bash-completion"
+  state = "present"
+}
+
+directory "bash/directory.rc" {
+  path = "/etc/bash.bashrc.d"
+  mode = "0755"
+}
+
+file "bash/file.rc" {
+  path     = "/etc/bash.bashrc.d/10-mesh.sh"
+  source   = "files/etc/bash.bashrc.d/10-mesh.sh"
+  sha256   = "801261842f3837ee4b6464a469a1a1a6d8f7c9820546380d63c8a976e31c1f56"
+  mode     = "0644"
+  validate = ["bash", "-n", "%"]
+}
+
+block "bash/block.rc" {
+  path   = "/etc/bash.bashrc"
+  marker = "bash"
+  source = "files/etc/bash.bashrc.block/bash"
+  sha256 = "d922d1761bbf5c2e1a746fbc0490bba18c42621893511f3e697d9381e0b3f25a"
 }
 
 package "mesh-wireguard/package.wireguard-tools" {
@@ -139,6 +107,38 @@ block "mesh-names/computed.hosts" {
   sha256 = "97da4300149ffa04c62e4746a2c239103ec095a960cc460c9c3f73468ee958f4"
 }
 
+package "dhcp/package.dnsmasq-base" {
+  name  = "dnsmasq-base"
+  state = "present"
+}
+
+directory "dhcp/directory.config" {
+  path = "/etc/mesh-dhcp"
+  mode = "0755"
+}
+
+file "dhcp/file.config" {
+  path     = "/etc/mesh-dhcp/dnsmasq.conf"
+  source   = "files/etc/mesh-dhcp/dnsmasq.conf"
+  sha256   = "ecd99578397d6961685696101d7daafa3ee2cc526d126532dbf4d92dd2e4ec29"
+  mode     = "0644"
+  validate = ["dnsmasq", "--test", "-C", "%"]
+}
+
+file "dhcp/file.unit.server" {
+  path   = "/etc/systemd/system/mesh-dhcp.service"
+  source = "files/etc/systemd/system/mesh-dhcp.service"
+  sha256 = "f690437ee237cac3bf38839d9025dc89ec757c3b14d5f905199ddc3a51a3a8ec"
+  mode   = "0644"
+}
+
+unit "dhcp/unit.server" {
+  name       = "mesh-dhcp.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["dhcp/file.unit.server", "dhcp/file.config"]
+}
+
 package "prometheus/package.prometheus" {
   name  = "prometheus"
   state = "present"
@@ -174,6 +174,13 @@ file "prometheus/file.rules" {
   validate = ["promtool", "check", "rules", "%"]
 }
 
+file "prometheus/file.unit.server.order" {
+  path   = "/etc/systemd/system/prometheus.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/prometheus.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
+  mode   = "0644"
+}
+
 unit "prometheus/unit.server" {
   name       = "prometheus.service"
   enabled    = true
@@ -198,6 +205,13 @@ file "node-exporter/file.hardening" {
   path   = "/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
   source = "files/etc/systemd/system/prometheus-node-exporter.service.d/mesh.conf"
   sha256 = "6a57bb0b0273cddf2bf83fd875a24cf39486b6e43db50eb4b24358a3120263f7"
+  mode   = "0644"
+}
+
+file "node-exporter/file.unit.exporter.order" {
+  path   = "/etc/systemd/system/prometheus-node-exporter.service.d/50-mesh-order.conf"
+  source = "files/etc/systemd/system/prometheus-node-exporter.service.d/50-mesh-order.conf"
+  sha256 = "c620c1f285e718dda09af09f2ec746cf63c9ae3bb51fa73febe61dd980112bbb"
   mode   = "0644"
 }
 

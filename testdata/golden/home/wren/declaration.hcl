@@ -4,6 +4,39 @@ declaration {
   node   = "wren"
 }
 
+package "firewall/package.nftables" {
+  name  = "nftables"
+  state = "present"
+}
+
+directory "firewall/directory.rules" {
+  path = "/etc/nftables.d"
+  mode = "0755"
+}
+
+file "firewall/computed.table" {
+  path     = "/etc/nftables.d/meshc.nft"
+  source   = "files/etc/nftables.d/meshc.nft"
+  sha256   = "421603fd0d7a23293f3f4ccb50de71530addc2d00c8e1e9980cfddf2fb5f4382"
+  mode     = "0644"
+  validate = ["nft", "-c", "-f", "%"]
+}
+
+file "firewall/file.unit.load" {
+  path   = "/etc/systemd/system/meshc-firewall.service"
+  source = "files/etc/systemd/system/meshc-firewall.service"
+  sha256 = "421faadfb09eeafb9dab08343b8ae43c257ecd9f4dd4c8dbf59a4057e4632c7a"
+  mode   = "0644"
+}
+
+unit "firewall/unit.load" {
+  name       = "meshc-firewall.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["firewall/file.unit.load"]
+  reload_on  = ["firewall/computed.table"]
+}
+
 package "fish/package.fish" {
   name  = "fish"
   state = "present"
@@ -39,39 +72,6 @@ file "editor/file.environment" {
   source = "files/etc/fish/conf.d/20-editor.fish"
   sha256 = "c091cbec8fa067b2cff5f0415ec75976050727650e337530391e240dfd58d8ad"
   mode   = "0644"
-}
-
-package "firewall/package.nftables" {
-  name  = "nftables"
-  state = "present"
-}
-
-directory "firewall/directory.rules" {
-  path = "/etc/nftables.d"
-  mode = "0755"
-}
-
-file "firewall/computed.table" {
-  path     = "/etc/nftables.d/meshc.nft"
-  source   = "files/etc/nftables.d/meshc.nft"
-  sha256   = "421603fd0d7a23293f3f4ccb50de71530addc2d00c8e1e9980cfddf2fb5f4382"
-  mode     = "0644"
-  validate = ["nft", "-c", "-f", "%"]
-}
-
-file "firewall/file.unit.load" {
-  path   = "/etc/systemd/system/meshc-firewall.service"
-  source = "files/etc/systemd/system/meshc-firewall.service"
-  sha256 = "421faadfb09eeafb9dab08343b8ae43c257ecd9f4dd4c8dbf59a4057e4632c7a"
-  mode   = "0644"
-}
-
-unit "firewall/unit.load" {
-  name       = "meshc-firewall.service"
-  enabled    = true
-  state      = "running"
-  restart_on = ["firewall/file.unit.load"]
-  reload_on  = ["firewall/computed.table"]
 }
 
 package "mesh-wireguard/package.wireguard-tools" {
