@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -123,7 +124,7 @@ func (g *globals) build(o buildOptions) error {
 	var r *build.Outcome
 	var ds diag.List
 	var err error
-	origin := build.Origin(g.dir, versionText())
+	made := false // now, and so in no commit
 	commit := func() error { return nil }
 	if o.locked {
 		// Nothing is made, so nobody has to wait.
@@ -137,17 +138,24 @@ func (g *globals) build(o buildOptions) error {
 		if run, ds, err = g.begin(opts); err == nil {
 			defer run.Close()
 			r, commit = run.Outcome, run.Commit
-			if !ds.HasErrors() && run.Changes() {
-				// What is made now is in no commit, so no commit's serial fits.
-				origin.Commit, origin.Serial = "", 0
-			}
+			made = !ds.HasErrors() && run.Changes()
 		}
 	}
 	if err != nil {
 		return err
 	}
 	var bundles []*bundle.Bundle
+	noSerial := "what was made just now is in no commit yet"
 	if !ds.HasErrors() {
+		origin, why, err := r.Origin(g.dir, versionText(), time.Now())
+		if err != nil {
+			return err
+		}
+		if made {
+			origin.Commit, origin.Serial = "", 0 // no commit's serial fits
+		} else {
+			noSerial = why
+		}
 		var rds diag.List
 		bundles, rds = r.Bundles(origin)
 		ds = append(append(ds, rds...), g.dataWarnings(r)...).Sorted()
@@ -180,6 +188,12 @@ func (g *globals) build(o buildOptions) error {
 		return g.printJSON(res)
 	}
 	g.printChanges(res.Lock)
+	if noSerial != "" {
+		fmt.Fprintf(g.stderr, "the bundles have no serial: %s; a machine that has had one with a serial does not take them\n", noSerial)
+	}
+	for _, n := range report.Removed {
+		fmt.Fprintf(g.stderr, "removed %s: the mesh does not have it\n", filepath.Join(o.out, n))
+	}
 	for _, f := range report.Foreign {
 		fmt.Fprintf(g.stderr, "kept %s, which meshc did not write\n", filepath.Join(o.out, f))
 	}

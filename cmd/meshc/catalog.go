@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"meshc.dev/compiler/folder"
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/view"
 )
@@ -29,7 +28,10 @@ its type, its default and what it is for.
 			if err != nil {
 				return err
 			}
-			var fsys fs.FS = os.DirFS(g.dir)
+			fsys, err := folder.Open(g.dir)
+			if err != nil {
+				return usageError{fmt.Errorf("%s is not a folder", g.dir)}
+			}
 			modules := load.Modules(fsys)
 			names := slices.Sorted(maps.Keys(modules))
 			if len(args) == 1 {

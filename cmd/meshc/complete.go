@@ -1,9 +1,7 @@
 package main
 
 import (
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +10,7 @@ import (
 
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/diag/show"
+	"meshc.dev/compiler/folder"
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/plan"
@@ -213,7 +212,10 @@ func (g *globals) suppliedNames() []string {
 }
 
 func (g *globals) moduleNames() []string {
-	var fsys fs.FS = os.DirFS(g.dir)
+	fsys, err := folder.Open(g.dir)
+	if err != nil {
+		return nil
+	}
 	modules := load.Modules(fsys)
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(modules)) {

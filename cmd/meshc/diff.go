@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -107,8 +106,11 @@ type compared struct {
 // sides compiles both states with one cache, so that what did not change between
 // them is evaluated once.
 func (g *globals) sides(rev, against string) (from, to *compared, err error) {
-	repo, ok := history.Open(g.dir)
-	if !ok {
+	repo, err := history.Open(g.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if repo == nil {
 		return nil, nil, usageError{fmt.Errorf("%s is in no git repository, so there is nothing to compare with", g.dir)}
 	}
 	cache := &evaluate.Cache{}
@@ -127,14 +129,15 @@ func (g *globals) sides(rev, against string) (from, to *compared, err error) {
 			to, err = at(rev)
 		}
 	} else {
-		if _, err := g.folder(); err != nil {
-			return nil, nil, err
+		fsys, missing := g.folder()
+		if missing != nil {
+			return nil, nil, missing
 		}
 		if rev == "" {
 			rev = "HEAD"
 		}
 		if from, err = at(rev); err == nil {
-			to, err = g.side(os.DirFS(g.dir), "this folder", cache)
+			to, err = g.side(fsys, "this folder", cache)
 		}
 	}
 	if err == nil && from.outcome != nil && to.outcome != nil {

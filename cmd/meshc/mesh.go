@@ -13,6 +13,7 @@ import (
 
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/diag/show"
+	"meshc.dev/compiler/folder"
 	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/vault"
@@ -49,7 +50,10 @@ func (g *globals) folder() (fs.FS, error) {
 	if err != nil || !info.IsDir() {
 		return nil, usageError{fmt.Errorf("%s is not a folder", g.dir)}
 	}
-	fsys := os.DirFS(g.dir)
+	fsys, err := folder.Open(g.dir)
+	if err != nil {
+		return nil, err
+	}
 	if files, _ := fs.Glob(fsys, "*.cue"); len(files) == 0 {
 		return nil, usageError{fmt.Errorf("no mesh here: %s has no mesh.cue; `meshc init` writes one", g.dir)}
 	}
@@ -137,12 +141,16 @@ func (g *globals) source(result *build.Outcome, file string) ([]byte, error) {
 	if b, err := load.BuiltinSource(file); err == nil {
 		return b, nil
 	}
-	return os.ReadFile(filepath.Join(g.dir, file))
+	fsys, err := folder.Open(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	return fsys.ReadFile(file)
 }
 
 // repositoryPrefix is the mesh's folder within its repository.
 func repositoryPrefix(dir string) string {
-	if repo, ok := history.Open(dir); ok {
+	if repo, err := history.Open(dir); err == nil && repo != nil {
 		return repo.Prefix()
 	}
 	return ""

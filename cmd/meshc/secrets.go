@@ -307,10 +307,17 @@ or give it a new key, before.
   meshc retire board`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			repo, ok := history.Open(g.dir)
+			repo, err := history.Open(g.dir)
+			if err != nil {
+				return err
+			}
 			var locks []*lock.Lock
-			if ok {
-				if repo.IsShallow() {
+			if repo != nil {
+				shallow, err := repo.IsShallow()
+				if err != nil {
+					return err
+				}
+				if shallow {
 					return errors.New("this clone lacks part of its history, where secrets may be that the machine could open; fetch all of it first: git fetch --unshallow")
 				}
 				all, err := repo.AllLocks()
@@ -333,7 +340,7 @@ or give it a new key, before.
 				return err
 			}
 			if g.format == "text" && !g.json {
-				if !ok {
+				if repo == nil {
 					fmt.Fprintln(g.stderr, "this folder is in no git repository, so only the lock was looked at")
 				}
 				for _, k := range ret.Keys {

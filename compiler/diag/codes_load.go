@@ -41,8 +41,10 @@ names.`,
 	},
 	{
 		Code: Unreadable, Rule: "DIA-5", Title: "file cannot be read",
-		Explain: `A file of the mesh is there and cannot be read: its permissions, a broken symbolic link, or the disk. meshc reads every
-CUE file of the folder, since any of them may belong to the mesh.`,
+		Explain: `A file of the mesh is there and cannot be read: its permissions, a symbolic link, or the disk. meshc reads every
+CUE file of the folder, since any of them may belong to the mesh. It reads plain files of the repository only: what
+it reads it may also print, so a link that leads out of the repository, into .git or to another kind of file is not
+followed, and neither is a pipe or a device opened.`,
 		Wrong: `$ ln -s /nowhere/nodes.cue nodes.cue && meshc check`,
 		Right: `$ rm nodes.cue && meshc check`,
 	},

@@ -1,206 +1,205 @@
 package history
 
 import (
-	"archive/tar"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 	"path"
-	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"meshc.dev/compiler/folder"
 )
 
-// Tree is the mesh's folder as it was at a revision, read from git's objects. Links
-// are followed as far as they stay within the repository; submodules are empty.
-func (r *Repository) Tree(rev string) (fs.FS, error) {
+// Tree is the mesh's folder as it was at a revision, read from git's objects as they are:
+// no attribute of the tree and no replacement of an object changes them, and links are
+// followed as in a folder on disk. Files are read when they are asked for, so that what has
+// nothing to do with the mesh costs its name. Submodules are empty.
+func (r *Repository) Tree(rev string) (*folder.FS, error) {
 	if strings.HasPrefix(rev, "-") {
 		return nil, fmt.Errorf("%q is no revision", rev)
 	}
-	if _, err := r.git("rev-parse", "--verify", "--quiet", rev+"^{commit}"); err != nil {
+	id, err := r.git("rev-parse", "--verify", "--quiet", rev+"^{commit}")
+	if err != nil {
 		return nil, fmt.Errorf("git knows no revision %s", rev)
 	}
 	// The whole repository, since a link may lead out of the mesh's folder.
-	out, err := r.git("-C", r.root(), "archive", "--format=tar", rev)
+	out, err := r.git("ls-tree", "-r", "-z", "--full-tree", strings.TrimSpace(string(id)))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", rev, err)
+	}
+	t := &tree{repo: r, entries: map[string]entry{".": {name: ".", mode: fs.ModeDir | 0o755}}, dirs: map[string][]fs.DirEntry{}}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if line == "" {
+			continue
+		}
+		if err := t.add(line); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", rev, err)
+		}
+	}
+	return folder.New(t, path.Clean(r.prefix)), nil
+}
+
+// tree is what ls-tree says of a commit. It implements folder.Source.
+type tree struct {
+	repo    *Repository
+	entries map[string]entry
+	dirs    map[string][]fs.DirEntry
+	mu      sync.Mutex
+	objects *objects // git that gives contents; nil until something is read
+}
+
+// add takes in a line of ls-tree: mode, type and object, a tab, the path. It is not asked for
+// sizes: a partial clone would fetch every object to tell them.
+func (t *tree) add(line string) error {
+	what, name, ok := strings.Cut(line, "\t")
+	fields := strings.Fields(what)
+	if !ok || len(fields) != 3 || !fs.ValidPath(name) {
+		return fmt.Errorf("git ls-tree: cannot understand %q", line)
+	}
+	e := entry{name: path.Base(name), object: fields[2]}
+	switch fields[0] {
+	case "120000":
+		e.mode = fs.ModeSymlink | 0o777
+	case "160000":
+		e.mode = fs.ModeDir | 0o755 // a submodule, which is another repository's
+	default:
+		e.mode = 0o644
+	}
+	for {
+		if _, known := t.entries[name]; known {
+			return nil
+		}
+		t.entries[name] = e
+		dir := path.Dir(name)
+		t.dirs[dir] = append(t.dirs[dir], fs.FileInfoToDirEntry(e))
+		name, e = dir, entry{name: path.Base(dir), mode: fs.ModeDir | 0o755}
+	}
+}
+
+func (t *tree) Lstat(name string) (fs.FileInfo, error) {
+	e, ok := t.entries[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
+	}
+	return e, nil
+}
+
+// maxLink is longer than any link that a system takes.
+const maxLink = 4096
+
+func (t *tree) Readlink(name string) (string, error) {
+	b, err := t.read(name)
+	if err == nil && len(b) > maxLink {
+		err = errors.New("it is a symbolic link that is too long")
+	}
+	return string(b), err
+}
+
+func (t *tree) Open(name string) (io.ReadCloser, error) {
+	b, err := t.read(name)
+	return io.NopCloser(bytes.NewReader(b)), err
+}
+
+func (t *tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	return append([]fs.DirEntry(nil), t.dirs[name]...), nil
+}
+
+func (t *tree) read(name string) ([]byte, error) {
+	e, ok := t.entries[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.objects == nil {
+		o, err := t.repo.objects()
+		if err != nil {
+			return nil, err
+		}
+		t.objects = o
+	}
+	b, err := t.objects.blob(e.object)
+	if err != nil {
+		t.objects = nil // what comes next of it belongs to this
+	}
+	return b, err
+}
+
+// entry is a file, folder or link of the tree.
+type entry struct {
+	name, object string
+	mode         fs.FileMode
+}
+
+func (e entry) Name() string       { return e.name }
+func (e entry) Size() int64        { return 0 }
+func (e entry) Mode() fs.FileMode  { return e.mode }
+func (e entry) IsDir() bool        { return e.mode.IsDir() }
+func (e entry) ModTime() time.Time { return time.Time{} }
+func (e entry) Sys() any           { return nil }
+
+// objects is a running git that is asked for one object after the other. It ends with its
+// input, which ends with us.
+type objects struct {
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *bytes.Buffer
+	cmd    *exec.Cmd
+}
+
+func (r *Repository) objects() (*objects, error) {
+	cmd := r.command("cat-file", "--batch")
+	o := &objects{cmd: cmd, stderr: &bytes.Buffer{}}
+	cmd.Stderr = o.stderr
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{files: map[string][]byte{}, links: map[string]string{}, dirs: map[string][]string{}}
-	tr := tar.NewReader(bytes.NewReader(out))
-	for {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading %s from git: %w", rev, err)
-		}
-		name := strings.TrimSuffix(h.Name, "/")
-		switch h.Typeflag {
-		case tar.TypeReg:
-			if !wanted(name) {
-				continue
-			}
-			b, err := io.ReadAll(tr)
-			if err != nil {
-				return nil, fmt.Errorf("reading %s from git: %w", rev, err)
-			}
-			t.files[name] = b
-		case tar.TypeSymlink:
-			if path.IsAbs(h.Linkname) {
-				continue
-			}
-			t.links[name] = path.Join(path.Dir(name), h.Linkname)
-		default:
-			continue
-		}
-		t.enter(name)
-	}
-	if r.prefix == "" {
-		return t, nil
-	}
-	return fs.Sub(t, strings.TrimSuffix(r.prefix, "/"))
-}
-
-// root is the top of the repository's work tree.
-func (r *Repository) root() string {
-	out, err := r.git("rev-parse", "--show-toplevel")
+	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return r.dir
+		return nil, err
 	}
-	return strings.TrimSpace(string(out))
+	o.in, o.out = in, bufio.NewReader(out)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("git cat-file: %w", err)
+	}
+	return o, nil
 }
 
-// wanted says whether a file can have to do with a mesh; blobs are never read here.
-func wanted(name string) bool {
-	return strings.HasSuffix(name, ".cue") || path.Base(name) == "mesh.lock.hcl"
-}
-
-// tree is a file system in memory.
-type tree struct {
-	files map[string][]byte
-	links map[string]string
-	dirs  map[string][]string // names in a folder
-}
-
-func (t *tree) enter(name string) {
-	for name != "." {
-		dir := path.Dir(name)
-		if slices.Contains(t.dirs[dir], path.Base(name)) {
-			return
+func (o *objects) blob(id string) ([]byte, error) {
+	fail := func(err error) ([]byte, error) {
+		o.in.Close()
+		_ = o.cmd.Wait() // what it says is in stderr
+		if msg := strings.TrimSpace(o.stderr.String()); msg != "" {
+			return nil, fmt.Errorf("git cat-file: %s", msg)
 		}
-		t.dirs[dir] = append(t.dirs[dir], path.Base(name))
-		name = dir
+		return nil, fmt.Errorf("git cat-file: object %s: %w", id, err)
 	}
-}
-
-// resolve follows links in a path; what leads nowhere, out of the tree or round in a circle is not there.
-func (t *tree) resolve(name string) (string, bool) {
-	for range 40 {
-		at, again := ".", false
-		for _, part := range strings.Split(name, "/") {
-			at = path.Join(at, part)
-			if to, ok := t.links[at]; ok {
-				name, again = path.Join(to, strings.TrimPrefix(strings.TrimPrefix(name, at), "/")), true
-				break
-			}
-		}
-		if strings.HasPrefix(name, "../") {
-			return "", false
-		}
-		if !again {
-			return name, true
-		}
+	if _, err := io.WriteString(o.in, id+"\n"); err != nil {
+		return fail(err)
 	}
-	return "", false
-}
-
-// Open implements fs.FS.
-func (t *tree) Open(name string) (fs.File, error) {
-	missing := &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	head, err := o.out.ReadString('\n')
+	if err != nil {
+		return fail(err)
 	}
-	to, ok := t.resolve(name)
-	if !ok {
-		return nil, missing
+	fields := strings.Fields(head)
+	if len(fields) != 3 || fields[1] != "blob" {
+		return fail(fmt.Errorf("is %s", strings.Join(fields[min(1, len(fields)):], " ")))
 	}
-	if b, ok := t.files[to]; ok {
-		return &openFile{entry{path.Base(name), int64(len(b)), false}, bytes.NewReader(b)}, nil
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil || size > folder.MaxFile {
+		return fail(fmt.Errorf("has %s bytes", fields[2]))
 	}
-	names, ok := t.dirs[to]
-	if !ok && to != "." {
-		return nil, missing
+	b := make([]byte, size+1) // and the newline after it
+	if _, err := io.ReadFull(o.out, b); err != nil {
+		return fail(err)
 	}
-	d := &openDir{entry: entry{path.Base(name), 0, true}}
-	for _, n := range slices.Sorted(slices.Values(names)) {
-		in, ok := t.resolve(path.Join(to, n))
-		if !ok {
-			continue
-		}
-		b, isFile := t.files[in]
-		if _, isDir := t.dirs[in]; !isFile && !isDir {
-			continue
-		}
-		d.entries = append(d.entries, entry{n, int64(len(b)), !isFile})
-	}
-	return d, nil
-}
-
-// entry is a file or folder of the tree.
-type entry struct {
-	name  string
-	size  int64
-	isDir bool
-}
-
-func (e entry) Name() string               { return e.name }
-func (e entry) Size() int64                { return e.size }
-func (e entry) IsDir() bool                { return e.isDir }
-func (e entry) ModTime() time.Time         { return time.Time{} }
-func (e entry) Sys() any                   { return nil }
-func (e entry) Info() (fs.FileInfo, error) { return e, nil }
-func (e entry) Type() fs.FileMode          { return e.Mode().Type() }
-func (e entry) Mode() fs.FileMode {
-	if e.isDir {
-		return fs.ModeDir | 0o755
-	}
-	return 0o644
-}
-
-type openFile struct {
-	entry
-	*bytes.Reader
-}
-
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.entry, nil }
-func (f *openFile) Close() error               { return nil }
-func (f *openFile) Size() int64                { return f.entry.size }
-
-type openDir struct {
-	entry
-	entries []fs.DirEntry
-}
-
-func (d *openDir) Stat() (fs.FileInfo, error) { return d.entry, nil }
-func (d *openDir) Close() error               { return nil }
-func (d *openDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.name, Err: errors.New("is a folder")}
-}
-
-func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 {
-		out := d.entries
-		d.entries = nil
-		return out, nil
-	}
-	if len(d.entries) == 0 {
-		return nil, io.EOF
-	}
-	n = min(n, len(d.entries))
-	out := d.entries[:n]
-	d.entries = d.entries[n:]
-	return out, nil
+	return b[:size], nil
 }

@@ -42,6 +42,10 @@ func folderTooLarge(p string) diag.Diagnostic {
 	}
 }
 
+func tooManyFiles(p string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.TooLarge, At: diag.Pos{File: p}, Message: fmt.Sprintf("there are more than %d files in this folder", maxEntries)}
+}
+
 func notUTF8(p string, b []byte) diag.Diagnostic {
 	at := diag.Pos{File: p, Line: 1, Column: 1}
 	for rest := b; len(rest) > 0; {

@@ -64,6 +64,12 @@ func BuiltinSource(file string) ([]byte, error) {
 	return catalog.Files.ReadFile(strings.TrimPrefix(file, "catalog/"))
 }
 
+// Files are the CUE files that take part in a mesh, by path; Load says what is wrong with them.
+func Files(fsys fs.FS) map[string][]byte {
+	t, _ := readTree(fsys)
+	return t
+}
+
 // Modules are those built in and those of a folder, whether or not it is a mesh.
 func Modules(fsys fs.FS) map[string]*Module {
 	t, _ := readTree(fsys)

@@ -16,9 +16,10 @@ import (
 // Sizes beyond which a folder is no mesh that a person wrote. The largest real
 // ones seen are 1.3 MB in one file; CUE takes some hundred times a file's size in memory.
 const (
-	maxFile  = 8 << 20
-	maxTotal = 64 << 20
-	maxDepth = 8
+	maxFile    = 8 << 20
+	maxTotal   = 64 << 20
+	maxDepth   = 8
+	maxEntries = 200_000
 )
 
 // tree is the CUE files of a mesh's folder, by path relative to it.
@@ -36,7 +37,7 @@ func skipDir(p string) bool {
 func readTree(fsys fs.FS) (tree, diag.List) {
 	t := tree{}
 	var ds diag.List
-	total, tooDeep := 0, false
+	total, seen, tooDeep := 0, 0, false
 	var above []fs.FileInfo // the folders that the walk is in
 	var walk func(dir string, depth int)
 	walk = func(dir string, depth int) {
@@ -61,6 +62,12 @@ func readTree(fsys fs.FS) (tree, diag.List) {
 			return
 		}
 		for _, e := range entries {
+			if seen++; seen > maxEntries {
+				if seen == maxEntries+1 { // once, and the walk ends
+					ds = append(ds, tooManyFiles(path.Join(dir, e.Name())))
+				}
+				return
+			}
 			p := path.Join(dir, e.Name())
 			isCUE := strings.HasSuffix(p, ".cue") && !strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(e.Name(), "_")
 			if e.IsDir() {
@@ -109,6 +116,10 @@ func readFile(fsys fs.FS, p string) ([]byte, *diag.Diagnostic) {
 	b, err := fs.ReadFile(fsys, p)
 	if err != nil {
 		d := unreadable(p, err)
+		return nil, &d
+	}
+	if len(b) > maxFile { // a file system need not know it before
+		d := fileTooLarge(p, int64(len(b)))
 		return nil, &d
 	}
 	if !utf8.Valid(b) {

@@ -282,7 +282,7 @@ func nothingSettled(n int) diag.Diagnostic {
 func entriesLost(names []string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.EntryLost, At: diag.Pos{File: lock.File},
-		Help:    "git restore " + lock.File + "    # brings them back\nmeshc lock --remake    # or makes them anew, with new values",
+		Help:    "git restore " + lock.File + "",
 		Message: fmt.Sprintf("the lock lost what the last commit has: %s", some(names)),
 	}
 }

@@ -85,11 +85,11 @@ func (r *review) check(n Name, c Copy, digest string) (diag.Diagnostic, bool) {
 	at := r.lock.SecretAt(n.String())
 	data, ok := r.plan.data[c.Blob]
 	if !ok {
-		return blobMissing(n, c.end(), at, r.inHead(n.String(), c.end())), false
+		return blobMissing(n, c.end(), at, r.restore(c.end())), false
 	}
 	key, _ := r.plan.keys.of(c.end())
 	if digest != c.SHA256 {
-		return blobDamaged(n, c.end(), at, r.damage(data, digest, key), r.inHead(n.String(), c.end())), false
+		return blobDamaged(n, c.end(), at, r.damage(data, digest, key), r.restore(c.end())), false
 	}
 	// The lock and the blob agree; that says nothing of a line whose key was edited by hand.
 	if err := key.Check(data); err != nil {
@@ -136,13 +136,16 @@ func (r *review) absentBlobs() {
 		n, err := ParseName(name)
 		for _, e := range r.lock.Secrets[name].Ends {
 			if err == nil && !r.view.blobs[e.Blob] {
-				r.fault(blobMissingUnwanted(n, e, r.lock.SecretAt(name), r.inHead(name, e)))
+				r.fault(blobMissingUnwanted(n, e, r.lock.SecretAt(name), r.restore(e)))
 			}
 		}
 	}
 }
 
-// inHead says whether the last commit has this very blob, so that git can bring it back.
-func (r *review) inHead(name string, e lock.End) bool {
-	return r.mode.Head != nil && slices.ContainsFunc(r.mode.Head.Secrets[name].Ends, func(o lock.End) bool { return o.Blob == e.Blob && o.SHA256 == e.SHA256 })
+// restore is the command that brings this very blob back from git, empty where that is none.
+func (r *review) restore(e lock.End) string {
+	if r.mode.Restore == nil {
+		return ""
+	}
+	return r.mode.Restore(sealedDir+"/"+e.Blob, e.SHA256)
 }

@@ -157,7 +157,7 @@ func (s *Store) discard(names []string) error {
 	if err := s.disk.Remove(s.path(journalFile)); err != nil {
 		return err
 	}
-	return s.disk.SyncDir(s.path(stateDir))
+	return s.disk.SyncDir(s.path(StateDir))
 }
 
 const journalHead = "meshc journal 1\n"

@@ -80,14 +80,18 @@ func recoveryGone(fingerprint string, n int) diag.Diagnostic {
 	}
 }
 
-func secretLost(w Want, inHead bool, left []string) diag.Diagnostic {
+func secretLost(w Want, inHead bool, left []string, before string) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.SecretLost, At: w.At}
 	if inHead {
 		d.Message = fmt.Sprintf("the last commit's lock has %s, and this one does not", describe(w.Name))
-		d.Help = "git restore " + lock.File + " # or, to make it anew for all who use it: meshc lock --remake"
+		d.Help = "git restore " + lock.File
 		return d
 	}
 	d.Message = fmt.Sprintf("the lock has no entry for %s, of which %s is still there", describe(w.Name), sealedDir+"/"+left[0])
+	if before != "" {
+		d.Message += "; the lock of commit " + before + " has it"
+		return d // --remake would lose what can be had
+	}
 	d.Help = "meshc lock --remake # makes it anew for all who use it"
 	return d
 }
@@ -227,25 +231,25 @@ func endsWrong(w Want, at diag.Pos, s lock.Secret) diag.Diagnostic {
 	}
 }
 
-func blobMissing(n Name, e lock.End, at diag.Pos, inHead bool) diag.Diagnostic {
+func blobMissing(n Name, e lock.End, at diag.Pos, restore string) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: diag.BlobMissing, At: at, Help: restoreBlob(n, e, inHead),
+		Code: diag.BlobMissing, At: at, Help: restoreBlob(n, e, restore),
 		Message: fmt.Sprintf("%s is missing, which holds %s for its %s %s", sealedDir+"/"+e.Blob, describe(n), e.Role, e.Holder),
 	}
 }
 
-func blobMissingUnwanted(n Name, e lock.End, at diag.Pos, inHead bool) diag.Diagnostic {
-	d := blobMissing(n, e, at, inHead)
+func blobMissingUnwanted(n Name, e lock.End, at diag.Pos, restore string) diag.Diagnostic {
+	d := blobMissing(n, e, at, restore)
 	d.Message += "; nobody wants it now"
-	if !inHead {
+	if restore == "" {
 		d.Help = "meshc lock --prune # forgets every secret that nobody wants"
 	}
 	return d
 }
 
-func blobDamaged(n Name, e lock.End, at diag.Pos, damage string, inHead bool) diag.Diagnostic {
+func blobDamaged(n Name, e lock.End, at diag.Pos, damage, restore string) diag.Diagnostic {
 	return diag.Diagnostic{
-		Code: diag.BlobDamaged, At: at, Help: restoreBlob(n, e, inHead),
+		Code: diag.BlobDamaged, At: at, Help: restoreBlob(n, e, restore),
 		Message: fmt.Sprintf("%s is not the blob of %s for its %s %s: %s", sealedDir+"/"+e.Blob, describe(n), e.Role, e.Holder, damage),
 	}
 }
@@ -346,9 +350,9 @@ func holdersOf(copies []Copy) string {
 }
 
 // restoreBlob is how a blob comes back: from git where git has it, else as a new value.
-func restoreBlob(n Name, e lock.End, inHead bool) string {
-	if inHead {
-		return "git restore " + sealedDir + "/" + e.Blob
+func restoreBlob(n Name, e lock.End, restore string) string {
+	if restore != "" {
+		return restore
 	}
 	if n.IsSupplied() {
 		node, instance := string(e.Node()), strings.Split(e.Holder, "@")[0]

@@ -1,8 +1,14 @@
 package vault
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"syscall"
+
+	"meshc.dev/compiler/folder"
 )
 
 // disk is everything that the store does to files. It is an interface so that
@@ -16,7 +22,7 @@ type disk interface {
 	Mkdir(path string) error
 	// Create makes a new file, and fails where there is one.
 	Create(path string) (file, error)
-	// Rewrite opens a file for writing from its beginning.
+	// Rewrite makes a new file in place of one that may be there.
 	Rewrite(path string) (file, error)
 	Rename(from, to string) error
 	// Remove takes a file or an empty folder away; one that is gone already is fine.
@@ -32,11 +38,46 @@ type file interface {
 	Sync() error
 }
 
-type osDisk struct{}
+// osDisk is the disk below a mesh's folder. Of what is the store's nothing may be a link:
+// a repository can hold one that leads anywhere.
+type osDisk struct{ dir string }
 
-func (osDisk) ReadFile(path string) ([]byte, error) { return readFile(path) }
+// plain refuses a file of the store that is none, or that a link leads to; folders does
+// so of the folder that a path lies in, and of those above.
+func (d osDisk) plain(path string) error {
+	return d.below(path, folder.Plain)
+}
 
-func (osDisk) List(path string) ([]string, error) {
+func (d osDisk) folders(path string) error {
+	return d.below(filepath.Dir(path), folder.Folders)
+}
+
+func (d osDisk) below(path string, holds func(dir, name string) error) error {
+	if d.dir == "" {
+		return nil
+	}
+	name, err := filepath.Rel(d.dir, path)
+	if err != nil {
+		return err
+	}
+	return holds(d.dir, name)
+}
+
+func tooLarge(path string) error {
+	return fmt.Errorf("%s has more than %d MB, which is more than any lock or sealed secret", path, folder.MaxFile>>20)
+}
+
+func (d osDisk) ReadFile(path string) ([]byte, error) {
+	if err := d.plain(path); err != nil {
+		return nil, err
+	}
+	return readFile(path)
+}
+
+func (d osDisk) List(path string) ([]string, error) {
+	if err := d.below(path, folder.Folders); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(path)
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -54,19 +95,39 @@ func (osDisk) List(path string) ([]string, error) {
 	return names, nil
 }
 
-func (osDisk) Mkdir(path string) error { return os.MkdirAll(path, 0o755) }
-
-func (osDisk) Create(path string) (file, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+func (d osDisk) Mkdir(path string) error {
+	if err := d.below(path, folder.Folders); err != nil {
+		return err
+	}
+	return os.MkdirAll(path, 0o755)
 }
 
-func (osDisk) Rewrite(path string) (file, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+func (d osDisk) Create(path string) (file, error) {
+	if err := d.folders(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o644)
 }
 
-func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
+func (d osDisk) Rewrite(path string) (file, error) {
+	// A new file in place of whatever has the name: nothing is written through a link.
+	if err := d.Remove(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o644)
+}
 
-func (osDisk) Remove(path string) error {
+func (d osDisk) Rename(from, to string) error {
+	if err := errors.Join(d.plain(from), d.folders(to)); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+func (d osDisk) Remove(path string) error {
+	if err := d.folders(path); err != nil {
+		return err
+	}
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"meshc.dev/compiler/folder"
 )
 
 // syncAll makes everything durable that was written to the file system of f: for
@@ -15,7 +17,9 @@ func syncAll(f *os.File) error { return unix.Syncfs(int(f.Fd())) }
 // readFile is os.ReadFile for the many small files that the store has, at half the
 // cost: of its six system calls this leaves four.
 func readFile(path string) ([]byte, error) {
-	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	fd, err := retry(func() (int, error) {
+		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	})
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
@@ -32,9 +36,12 @@ func readFile(path string) ([]byte, error) {
 		if b = b[:len(b)+n]; len(b) < cap(b) {
 			continue
 		}
+		if len(b) > folder.MaxFile {
+			return nil, tooLarge(path)
+		}
 		more := len(b)
 		var st unix.Stat_t
-		if unix.Fstat(fd, &st) == nil && st.Size < 1<<30 {
+		if unix.Fstat(fd, &st) == nil && st.Size <= folder.MaxFile {
 			more = max(more, int(st.Size)-len(b)+1) // the lock, in one read
 		}
 		b = slices.Grow(b, more)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"meshc.dev/compiler/folder"
 )
 
 // syncAll syncs each file and folder below f, where a system has no call for all.
@@ -23,4 +25,9 @@ func syncAll(f *os.File) error {
 	})
 }
 
-func readFile(path string) ([]byte, error) { return os.ReadFile(path) }
+func readFile(path string) ([]byte, error) {
+	if info, err := os.Lstat(path); err == nil && info.Size() > folder.MaxFile {
+		return nil, tooLarge(path)
+	}
+	return os.ReadFile(path)
+}

@@ -276,7 +276,7 @@ func TestStateIsNotForGit(t *testing.T) {
 	run("init", "-q")
 	run("add", "--all")
 	got := run("ls-files")
-	if strings.Contains(got, stateDir) || strings.Count(got, "\n") != 5 {
+	if strings.Contains(got, StateDir) || strings.Count(got, "\n") != 5 {
 		t.Errorf("git takes\n%s", got)
 	}
 }

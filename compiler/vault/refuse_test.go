@@ -104,7 +104,7 @@ func TestDamagedBlobs(t *testing.T) {
 			}
 			// Once the last commit has the blob, git brings it back.
 			h.commit()
-			_, _, faults := h.step(Mode{Step: Build})
+			_, _, faults := h.step(Mode{Step: Build, Restore: func(name, _ string) string { return "git restore " + name }})
 			says(t, faults, c.code, "", "git restore sealed/"+first.Blob)
 			// And the help that is given otherwise mends it.
 			_, p := h.must(Mode{Step: Relock, Remake: true})
@@ -180,7 +180,7 @@ func TestLostEntry(t *testing.T) {
 	h.writeLock(lk)
 	for _, step := range []Step{Locked, Build, Relock} {
 		_, _, faults := h.step(Mode{Step: step})
-		says(t, faults, diag.SecretLost, "the last commit's lock has the credential for database", "git restore mesh.lock.hcl # or, to make it anew for all who use it: meshc lock --remake")
+		says(t, faults, diag.SecretLost, "the last commit's lock has the credential for database", "git restore mesh.lock.hcl")
 	}
 	// The help mends it, either way.
 	h.writeLock(committed)

@@ -276,7 +276,11 @@ func (r *review) isLost(w Want, ends []Copy) bool {
 	for _, b := range left {
 		r.lost[b] = true
 	}
-	r.fault(secretLost(w, inHead, left))
+	before := ""
+	if !inHead && r.mode.EntryIn != nil {
+		before = r.mode.EntryIn(name)
+	}
+	r.fault(secretLost(w, inHead, left, before))
 	return true
 }
 

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"meshc.dev/compiler/folder"
 )
 
 // Session is one process's hold on a mesh's folder: as long as it has one, no
@@ -48,7 +51,12 @@ func (s *Store) Begin(ctx context.Context, me Owner) (*Session, error) {
 	if err := s.makeStateDir(); err != nil {
 		return nil, err
 	}
-	hold := flock.New(s.path(busyFile))
+	for _, name := range []string{busyFile, journalFile} {
+		if err := folder.Plain(s.dir, name); err != nil {
+			return nil, err
+		}
+	}
+	hold := flock.New(s.path(busyFile), flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW))
 	ok, err := hold.TryLock() // however short the wait is
 	if !ok && err == nil {
 		ok, err = hold.TryLockContext(ctx, askEvery)
@@ -72,7 +80,11 @@ func (x *Session) begin(me Owner) error {
 		return err
 	}
 	// The file is the one that is held: written in place, so that it stays that one.
-	if err := os.WriteFile(x.store.path(busyFile), append(mark, '\n'), 0o644); err != nil {
+	f, err := os.OpenFile(x.store.path(busyFile), os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	if err := write(f, append(mark, '\n'), false); err != nil {
 		return err
 	}
 	if err := x.store.recover(); err != nil {
@@ -89,7 +101,7 @@ func (x *Session) Close() error { return x.hold.Unlock() }
 // only ever read by those who found the folder held.
 func (s *Store) owner() Owner {
 	var o Owner
-	if b, err := os.ReadFile(s.path(busyFile)); err == nil && json.Unmarshal(b, &o) != nil {
+	if b, err := s.disk.ReadFile(s.path(busyFile)); err == nil && json.Unmarshal(b, &o) != nil {
 		return Owner{}
 	}
 	return o
@@ -97,13 +109,19 @@ func (s *Store) owner() Owner {
 
 // makeStateDir makes the folder of what belongs to this machine alone, and keeps git out of it.
 func (s *Store) makeStateDir() error {
-	if _, err := os.Stat(s.path(ignoreFile)); err == nil {
+	const ignoreAll = "*\n"
+	have, err := s.disk.ReadFile(s.path(ignoreFile))
+	if err == nil && string(have) == ignoreAll {
 		return nil
 	}
-	if err := os.MkdirAll(s.path(stateDir), 0o755); err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := os.WriteFile(s.path(ignoreFile), []byte("*\n"), 0o644); err != nil {
+	if err := s.disk.Mkdir(s.path(StateDir)); err != nil {
+		return err
+	}
+	// As a whole: one that a full disk left empty would keep nothing out for ever.
+	if err := s.replace(nextIgnore, ignoreFile, []byte(ignoreAll)); err != nil {
 		return err
 	}
 	return s.disk.SyncDir(s.dir) // a journal is of no use in a folder that a power failure takes

@@ -20,12 +20,13 @@ import (
 // git: it holds the mark of who is at work, the journal, and the lock being written.
 const (
 	sealedDir   = "sealed"
-	stateDir    = ".meshc"
-	busyFile    = stateDir + "/busy"
-	journalFile = stateDir + "/journal"
-	nextLock    = stateDir + "/lock"
-	nextJournal = stateDir + "/journal.new"
-	ignoreFile  = stateDir + "/.gitignore"
+	StateDir    = ".meshc" // of this machine alone
+	busyFile    = StateDir + "/busy"
+	journalFile = StateDir + "/journal"
+	nextLock    = StateDir + "/lock"
+	nextJournal = StateDir + "/journal.new"
+	ignoreFile  = StateDir + "/.gitignore"
+	nextIgnore  = StateDir + "/.gitignore.new"
 )
 
 // Store is the lock and the sealed blobs of a mesh's folder.
@@ -35,7 +36,7 @@ type Store struct {
 }
 
 // Open gives the store of a mesh's folder. It touches nothing.
-func Open(dir string) *Store { return &Store{dir, osDisk{}} }
+func Open(dir string) *Store { return &Store{dir, osDisk{dir}} }
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 

@@ -108,8 +108,13 @@ type Mode struct {
 	Prune bool
 	// EarlierSecrets allows generations that are lower than the last commit's.
 	EarlierSecrets bool
-	// Head is the lock of the last commit; nil where git knows none.
+	// Head is the lock of the last commit, or of the last that had one; nil where git knows none.
 	Head *lock.Lock
+	// Restore gives the command that brings a file of the folder back from git with this
+	// sha256, in hex; empty where no commit has it. It is nil where there is no git.
+	Restore func(name, sum string) string
+	// EntryIn is the commit that had a secret which no later lock has; nil where there is no git.
+	EntryIn func(name string) string
 }
 
 // RecoveryName is what `lock --new-recipient` is told for the recovery keys.

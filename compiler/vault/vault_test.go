@@ -188,7 +188,7 @@ func (h *home) files() map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(h.dir, func(path string, d os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(h.dir, path)
-		if err != nil || rel == stateDir {
+		if err != nil || rel == StateDir {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() {

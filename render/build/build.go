@@ -9,12 +9,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"meshc.dev/compiler"
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/folder"
 	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/lock"
@@ -59,6 +60,8 @@ type Outcome struct {
 	Change   *vault.Change
 	// Head is the lock of the last commit; nil where git knows none.
 	Head *lock.Lock
+
+	lockFile []byte // as it was read
 }
 
 // Look compiles a mesh and settles and makes nothing that would be kept.
@@ -79,6 +82,9 @@ type Run struct {
 
 // Begin compiles a mesh to be written. The run has to be closed.
 func Begin(ctx context.Context, o Options) (*Run, diag.List, error) {
+	if err := stateIsOurs(o.Dir); err != nil {
+		return nil, nil, err
+	}
 	session, err := hold(ctx, o)
 	if err != nil {
 		return nil, nil, err
@@ -98,6 +104,20 @@ func hold(ctx context.Context, o Options) (*vault.Session, error) {
 	return vault.Open(o.Dir).Begin(ctx, o.Owner)
 }
 
+// stateIsOurs refuses a state folder that came with the repository: what stands in it is
+// believed, a journal above all.
+func stateIsOurs(dir string) error {
+	repo, err := history.Open(dir)
+	if err != nil || repo == nil {
+		return err
+	}
+	tracked, err := repo.IsTracked(vault.StateDir)
+	if err == nil && tracked {
+		err = fmt.Errorf("%s is in git, and holds what belongs to one machine alone; nothing is done with what others put there:\n  git rm -r -q --cached %s && rm -r %s", vault.StateDir, vault.StateDir, vault.StateDir)
+	}
+	return err
+}
+
 // Commit writes the lock and the sealed store, both or neither.
 func (r *Run) Commit() error { return r.session.Commit(r.Change) }
 
@@ -112,17 +132,53 @@ func (r *Run) Changes() bool {
 // Close lets the folder go.
 func (r *Run) Close() error { return r.session.Close() }
 
-func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List, error) {
-	in := compiler.Input{
-		FS: os.DirFS(o.Dir), Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing,
+// ask has git tell what it knows of the lock and the sealed store.
+func (o *Options) ask(in *compiler.Input) (history.Locks, error) {
+	repo, err := history.Open(o.Dir)
+	if err != nil || repo == nil {
+		return history.Locks{}, err
 	}
-	if repo, ok := history.Open(o.Dir); ok {
-		in.Head, in.FirstParent = repo.Locks()
+	locks, err := repo.Locks()
+	if err != nil {
+		return locks, err
+	}
+	in.Head, in.FirstParent = locks.Head, locks.FirstParent
+	o.Seal.Restore = repo.Restorer().Command
+	o.Seal.EntryIn = func(name string) string { return repo.EntryIn(name, lock.File) }
+	return locks, nil
+}
+
+// restoring makes every help that brings the lock back from git the command that does:
+// there may be no git, no commit that has it, or none that has another.
+func restoring(ds diag.List, locks history.Locks, now []byte) diag.List {
+	for i, d := range ds {
+		if d.Help == "git restore "+lock.File {
+			ds[i].Help = locks.Restore
+			if locks.Head == nil || bytes.Equal(locks.Head, now) {
+				ds[i].Help = ""
+			}
+		}
+	}
+	return ds
+}
+
+func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List, error) {
+	fsys, err := folder.Open(o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := compiler.Input{
+		FS: fsys, Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing,
+	}
+	locks, err := o.ask(&in)
+	if err != nil {
+		return nil, nil, err
 	}
 	result, ds := compiler.Compile(in)
-	out := &Outcome{Result: result}
+	out := &Outcome{Result: result, lockFile: view.Lock}
+	restorable := func(ds diag.List) diag.List { return restoring(ds, locks, view.Lock) }
 	if ds.HasErrors() {
-		return out, ds, nil
+		return out, restorable(ds), nil
 	}
 	if in.Head != nil {
 		out.Head, _ = lock.Read(lock.File, in.Head)
@@ -133,7 +189,7 @@ func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List,
 		return nil, nil, err
 	}
 	out.Reviewed = plan
-	ds = append(ds, vds...).Sorted()
+	ds = append(ds, restorable(vds)...).Sorted()
 	if ds.HasErrors() {
 		return out, ds, nil
 	}
@@ -150,18 +206,9 @@ func (o *Outcome) Bundles(origin render.Origin) ([]*bundle.Bundle, diag.List) {
 	return render.New(o.Plan, origin).All()
 }
 
-// Origin is where a build of a folder comes from.
-func Origin(dir, version string) render.Origin {
-	o := render.Origin{Version: version}
-	if repo, ok := history.Open(dir); ok {
-		o.Commit, o.Serial = repo.Provenance()
-	}
-	return o
-}
-
 // Review decides on the run's secrets again, in another mode.
 func (r *Run) Review(m vault.Mode) (*vault.Plan, diag.List, error) {
-	m.Head = nil
+	m.Head, m.Restore, m.EntryIn = nil, nil, nil
 	return vault.Review(r.Secrets, r.Lock, r.session.View, m)
 }
 

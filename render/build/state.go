@@ -1,11 +1,13 @@
 package build
 
 import (
+	"errors"
 	"io/fs"
 
 	"meshc.dev/compiler"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/folder"
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/render"
@@ -15,9 +17,9 @@ import (
 // State compiles a mesh as it is, or was, in a file system, for comparison: by its own
 // lock, and with the generations of secrets that this has, but without blobs.
 func State(fsys fs.FS, o Options, cache *evaluate.Cache) (*Outcome, diag.List, error) {
-	lk, err := fs.ReadFile(fsys, lock.File)
-	if err != nil {
-		lk = nil
+	lk, err := readLock(fsys)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
 	}
 	result, ds := compiler.Compile(compiler.Input{
 		FS: fsys, Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: lk, Cache: cache, NoSharing: o.NoSharing,
@@ -26,6 +28,13 @@ func State(fsys fs.FS, o Options, cache *evaluate.Cache) (*Outcome, diag.List, e
 		compiler.PlaceGenerations(result.Plan, result.Lock)
 	}
 	return &Outcome{Result: result}, ds, nil
+}
+
+func readLock(fsys fs.FS) ([]byte, error) {
+	if f, ok := fsys.(*folder.FS); ok {
+		return f.ReadPlain(lock.File)
+	}
+	return fs.ReadFile(fsys, lock.File)
 }
 
 // BundlesOfBoth renders two states; a file that both have is rendered once.

@@ -26,6 +26,7 @@ package dist
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -142,6 +143,9 @@ func (w *writer) prepare() error {
 	if err == nil {
 		w.found, err = readMarker(w.dir)
 	}
+	if err == nil {
+		err = w.checkPlain()
+	}
 	w.makeStage = sync.OnceValue(func() error {
 		if err := os.Mkdir(w.stage, 0o755); err != nil {
 			return notWritable(w.dir, err)
@@ -149,6 +153,19 @@ func (w *writer) prepare() error {
 		return nil
 	})
 	return err
+}
+
+// checkPlain refuses an output in which a node's folder is a link, as a repository can
+// hold one: it would be taken for ours, with all that it leads to.
+func (w *writer) checkPlain() error {
+	for _, name := range slices.Sorted(maps.Keys(w.found.Wrote)) {
+		full := filepath.Join(w.dir, name)
+		info, err := os.Lstat(full)
+		if err == nil && !info.IsDir() && !(filepath.Ext(name) == archiveSuffix && info.Mode().IsRegular()) {
+			return inTheWay(full)
+		}
+	}
+	return nil
 }
 
 // end leaves nothing of ours beside the folder. What cannot be removed now is

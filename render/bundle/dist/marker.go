@@ -16,6 +16,8 @@ const (
 	markerName    = ".meshc"
 	markerFormat  = 1
 	archiveSuffix = ".tar"
+	// maxOwn is larger than any marker or bundle.json.
+	maxOwn = 64 << 20
 )
 
 // marker is .meshc: that the folder is ours, and which names in it are. A node's
@@ -32,7 +34,11 @@ type marker struct {
 // nothing yet. A folder with something in it and no marker is somebody else's.
 func readMarker(dir string) (marker, error) {
 	var m marker
-	data, err := os.ReadFile(filepath.Join(dir, markerName))
+	name := filepath.Join(dir, markerName)
+	if info, err := os.Lstat(name); err == nil && (!info.Mode().IsRegular() || info.Size() > maxOwn) {
+		return m, damagedMarker(dir, errors.New("it is no plain file, or larger than any"))
+	}
+	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, checkEmpty(dir)
 	}
@@ -104,7 +110,7 @@ func manifestOf(nodeDir string) (bundle.Manifest, []byte, fs.FileInfo) {
 func readManifest(nodeDir string) ([]byte, fs.FileInfo) {
 	name := filepath.Join(nodeDir, bundle.ManifestName)
 	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOwn {
 		return nil, nil
 	}
 	data, err := os.ReadFile(name)

@@ -75,18 +75,18 @@ type nodeOutput struct {
 	from, to string
 	contents []bundle.Entry
 	owned    owned
-	// manifest is the bundle.json of the folder as it is, and written the time at
-	// which that was written: after all other files, so that one which is younger
-	// was touched by somebody else.
+	// manifest is the bundle.json of the folder as it is, and written its file: it comes
+	// after all others, so that one which changed later was touched by somebody else.
 	manifest bundle.Manifest
 	raw      []byte
 	written  fs.FileInfo
 	made     map[string]bool // folders in the stage
+	plain    map[string]bool // folders as they are: whether they are ones, and not links to some
 }
 
 func newNodeOutput(w *writer, name string, b *bundle.Bundle, lists []string) *nodeOutput {
 	n := &nodeOutput{
-		w: w, name: name, contents: b.Contents(), made: make(map[string]bool),
+		w: w, name: name, contents: b.Contents(), made: make(map[string]bool), plain: make(map[string]bool),
 		from: filepath.Join(w.dir, name), to: filepath.Join(w.stage, name),
 	}
 	if w.found.Wrote == nil {
@@ -109,7 +109,8 @@ func newNodeOutput(w *writer, name string, b *bundle.Bundle, lists []string) *no
 // same says whether the folder has the files already, byte for byte, and gives the
 // next provenance.json where that is the one which differs. A folder whose
 // bundle.json has the wanted bytes can differ in what that does not cover, or
-// because somebody changed a file; the latter shows in a size or time.
+// because somebody changed a file; the latter shows in its size or in when it was
+// last changed, which unlike a file's time nobody can set.
 func (n *nodeOutput) same() (same bool, provenance []byte) {
 	names := make(map[string]bool, len(n.contents))
 	for _, e := range n.contents {
@@ -136,6 +137,9 @@ func (n *nodeOutput) has(e bundle.Entry) bool {
 		return bytes.Equal(n.raw, e.Data)
 	}
 	name := filepath.Join(n.from, filepath.FromSlash(e.Name))
+	if !n.isPlain(filepath.Dir(name)) {
+		return false
+	}
 	if sum, ok := n.manifest.Files[e.Name]; ok && n.written != nil {
 		if sum != e.Sum {
 			return false
@@ -144,11 +148,25 @@ func (n *nodeOutput) has(e bundle.Entry) bool {
 		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(e.Data)) {
 			return false
 		}
-		if !info.ModTime().After(n.written.ModTime()) {
+		if at, all := changed(info), changed(n.written); !at.IsZero() && !at.After(all) {
 			return true
 		}
 	}
 	return hasContent(name, e)
+}
+
+// isPlain says whether no folder between the node's and this one is a link.
+func (n *nodeOutput) isPlain(dir string) bool {
+	if dir == n.from {
+		return true
+	}
+	plain, known := n.plain[dir]
+	if !known {
+		info, err := os.Lstat(dir)
+		plain = err == nil && info.IsDir() && n.isPlain(filepath.Dir(dir))
+		n.plain[dir] = plain
+	}
+	return plain
 }
 
 // stage makes the node's folder to be: what did not change is the same file, linked;
