@@ -14,6 +14,7 @@ CUE         ?= go run cuelang.org/go/cmd/cue@v0.17.1
 # Folders that hold Go, tests' tools included; ./... leaves testdata out.
 GO := ./... ./testdata/tools/...
 FUZZTIME ?= 10s
+FUZZLEAST ?= 100
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +30,7 @@ demo: ## builds the mesh meshes/home into bundles, and shows what one machine is
 
 test: lint ## everything a change has to pass; prints how many tests there were
 	@testdata/tools/install.sh
+	@$(MAKE) --no-print-directory race fuzz
 	@go build -o bin/gotest ./testdata/tools/gotest
 	@MESHC_TEST_TOOLS=required bin/gotest $(GO)
 
@@ -59,8 +61,11 @@ golden: ## writes the expected output of tests anew; read the diff
 bench: ## speed and size, of functions and of whole runs over generated meshes
 	@go test -run '^$$' -bench . -benchmem $(GO)
 
-fuzz: ## each fuzz test for FUZZTIME (10s)
-	@grep -rE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9_]+).*| \1|' | sort -u | \
-		while read -r dir name; do echo "$$dir $$name"; go test "$$dir" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME); done
+fuzz: ## each fuzz test for FUZZTIME (10s), and at least FUZZLEAST (100) executions
+	@FUZZTIME=$(FUZZTIME) FUZZLEAST=$(FUZZLEAST) testdata/tools/fuzz.sh
 
-.PHONY: help demo test lab lint gen golden bench fuzz
+race: ## what runs side by side, watched by the race detector
+	@go test -race -cpu 2,8 -run AtOnce ./compiler
+	@go test -race ./compiler/parallel ./compiler/work
+
+.PHONY: help demo test lab lint gen golden bench fuzz race

@@ -2,12 +2,14 @@ package compiler_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"meshc.dev/compiler"
 	"meshc.dev/compiler/evaluate"
+	"meshc.dev/compiler/load"
 	"meshc.dev/render"
 )
 
@@ -76,6 +78,19 @@ provides: storage: {
 	var cache evaluate.Cache
 	for range 2 {
 		r, ds := compiler.Compile(compiler.Input{FS: fsys, Cache: &cache})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if _, ds := render.New(r.Plan, render.Origin{}).All(); ds.HasErrors() {
+			t.Fatal(ds)
+		}
+	}
+}
+
+// BLD-1, T70: so are those of a household and of a fleet, which run the catalogue's modules.
+func TestMeshesAtOnce(t *testing.T) {
+	for mesh, tags := range map[string][]string{"home": nil, "fleet": {"nodes=24"}} {
+		r, ds := compiler.Compile(compiler.Input{FS: os.DirFS("../meshes/" + mesh), Options: load.Options{Tags: tags}})
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}
