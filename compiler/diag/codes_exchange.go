@@ -17,6 +17,8 @@ const (
 	UnknownListen     Code = "E0425"
 	NotABundle        Code = "E0426"
 	SecretNotSafe     Code = "E0427"
+	UnitText          Code = "E0470"
+	UnitName          Code = "E0471"
 )
 
 var exchangeCodes = []Info{
@@ -191,6 +193,31 @@ resources: file: config: {path: "/etc/notes/../shadow", content: ""}`,
 		Right: `nodes: anchor: assign: notes: {}
 // modules/notes/notes.cue
 resources: file: config: {path: "/etc/notes/notes.conf", content: ""}`,
+	},
+	{
+		Code: UnitText, Rule: "BLD-6", Title: "unit that would not be read as it is written",
+		Explain: `systemd passes over a section or key that it does not know, and Podman's generator drops the whole file: a service with
+"Usr" runs as root. So what a unit may have is a list here too, that of Debian 13; keys and sections that begin with X- are the module's own. A
+value that is one of a few words has to be one of them, a program's path begins with / (or is a bare name), and what systemd refuses a unit
+without has to be there: ExecStart in a service, a time in a timer, something to listen on in a socket.`,
+		Wrong: `nodes: anchor: assign: notes: {}
+// modules/notes/notes.cue
+resources: unit: notes: {name: "notes.service", content: Service: {Usr: "nobody", ExecStart: "/usr/bin/notes"}}`,
+		Right: `nodes: anchor: assign: notes: {}
+// modules/notes/notes.cue
+resources: unit: notes: {name: "notes.service", content: Service: {User: "nobody", ExecStart: "/usr/bin/notes"}}`,
+	},
+	{
+		Code: UnitName, Rule: "CLM-3", Title: "unit's name is not for this",
+		Explain: `A unit of one's own by the name of one that the machine runs with, such as dbus.service or ssh.service, takes its place. It is
+refused unless the unit says replaces: true; the container of an instance is called as the instance is, which can have any other name. A template
+(backup@.service) is a text from which units are made, and runs under no name: it is a file in /etc/systemd/system.`,
+		Wrong: `nodes: anchor: assign: notes: {}
+// modules/notes/notes.cue
+resources: unit: notes: {name: "ssh.service", content: Service: ExecStart: "/usr/bin/notes"}`,
+		Right: `nodes: anchor: assign: notes: {}
+// modules/notes/notes.cue
+resources: unit: notes: {name: "notes.service", content: Service: ExecStart: "/usr/bin/notes"}`,
 	},
 	{
 		Code: SecretShows, Rule: "SEC-10", Title: "secret would show",

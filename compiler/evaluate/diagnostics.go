@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/unit"
 )
 
 func unknownSetting(module string) func(at diag.Pos, path, near []string) diag.Diagnostic {
@@ -93,6 +94,34 @@ func unknownResourceField(at diag.Pos, id fmt.Stringer, field string, near []str
 
 func badResource(at diag.Pos, id fmt.Stringer, field, why string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.BadResource, At: at, Message: fmt.Sprintf("%s of %s: %s", field, id, why)}
+}
+
+func unitText(at diag.Pos, id fmt.Stringer, f unit.Fault) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnitText, At: at, Message: fmt.Sprintf("%s of %s: %s", strings.Join(f.Path, "."), id, f.Why), Help: f.Near}
+	if len(f.Path) == 0 {
+		d.Message = fmt.Sprintf("%s: %s", id, f.Why)
+	}
+	if f.Near != "" {
+		d.Message += "; did you mean " + f.Near + "?"
+	}
+	return d
+}
+
+func templateUnit(at diag.Pos, id fmt.Stringer, name string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.UnitName, At: at,
+		Message: fmt.Sprintf("%s is %s, a template, of which no unit runs by that name; its text is declared as a file at /etc/systemd/system/%s, and a unit that is made of it by its own name", id, name, name),
+	}
+}
+
+func unitOfTheSystem(at diag.Pos, id fmt.Stringer, name, help string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnitName, At: at, Help: help, Message: fmt.Sprintf("%s would stand in the place of %s, a unit that the machine itself has and needs; give it another name", id, name)}
+	if help != "" {
+		d.Message += ", or say that this is meant"
+	} else {
+		d.Message += ", by that of the instance or of the container"
+	}
+	return d
 }
 
 func secretShows(at diag.Pos, id fmt.Stringer, where string) diag.Diagnostic {

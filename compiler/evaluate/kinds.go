@@ -5,8 +5,12 @@ import (
 	"strconv"
 	"strings"
 
+	"cuelang.org/go/cue"
+
 	"meshc.dev/compiler/data"
+	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/plan"
+	"meshc.dev/compiler/unit"
 )
 
 func (d *decoder) file() *plan.File {
@@ -36,6 +40,13 @@ func (d *decoder) file() *plan.File {
 		})
 	}
 	d.ownSecrets(f.Fills)
+	if kind, ok := unit.KindOf(f.Path); ok {
+		if f.Format == "systemd" && body.Kind() == data.Struct {
+			d.unitFaults("data", kind.Check(body))
+		} else if f.Format == "" {
+			d.unitFaults("content", kind.CheckText(string(f.Content)))
+		}
+	}
 	if len(f.Fills) == 0 {
 		f.Mode = d.mode("0644")
 		return f
@@ -85,10 +96,37 @@ func (d *decoder) unit() *plan.Unit {
 	if why := badUnit(u.Name); why != "" && u.Name != "" {
 		d.refuse("name", strconv.Quote(u.Name)+" "+why)
 	}
-	if k := u.Content.Kind(); k != data.Absent && k != data.Struct {
+	switch k := u.Content.Kind(); {
+	case k == data.Absent:
+	case k != data.Struct:
 		d.refuse("content", "it is sections of keys, not "+k.String())
+	case unit.IsTemplate(u.Name):
+		d.ds = append(d.ds, templateUnit(d.fieldAt("name"), d.id, u.Name))
+	default:
+		if unit.OfTheSystem(u.Name) && !u.Replaces {
+			d.ds = append(d.ds, unitOfTheSystem(d.fieldAt("name"), d.id, u.Name, "replaces: true"))
+		}
+		d.unitFaults("content", unit.Named(u.Name).Check(u.Content))
+	}
+	if unit.IsTemplate(u.Name) && u.Content.Kind() == data.Absent {
+		d.ds = append(d.ds, templateUnit(d.fieldAt("name"), d.id, u.Name))
 	}
 	return u
+}
+
+// unitFaults says of a unit what systemd, or Podman's generator, would refuse or pass over.
+func (d *decoder) unitFaults(field string, faults []unit.Fault) {
+	for _, f := range faults {
+		at := d.fieldAt(field)
+		v := d.v.LookupPath(cue.MakePath(cue.Str(field)))
+		for _, name := range f.Path {
+			v = v.LookupPath(cue.MakePath(cue.Str(name)))
+			if p := load.KeyAt(v); v.Exists() && p.IsValid() {
+				at = p
+			}
+		}
+		d.ds = append(d.ds, unitText(at, d.id, f))
+	}
 }
 
 func (d *decoder) container() *plan.Container {
@@ -100,6 +138,9 @@ func (d *decoder) container() *plan.Container {
 	}
 	if d.id.Name != "server" {
 		c.Unit += "-" + d.id.Name
+	}
+	if unit.OfTheSystem(c.Unit + ".service") {
+		d.ds = append(d.ds, unitOfTheSystem(d.at, d.id, c.Unit+".service", ""))
 	}
 	slices.Sort(c.Capabilities)
 	for _, f := range d.x.Get("env").Fields() {
