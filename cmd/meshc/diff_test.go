@@ -104,7 +104,7 @@ var homeChanges = []struct {
 	says                 []string
 }{
 	{"setting-restarts", "nodes_house.cue", `app_name: "House"`, `app_name: "Shed"`, nil, "restart", []string{"gitea.service restarts", "because of gitea/file.config"}},
-	{"setting-without-unit", "nodes_cabin.cue", `program: "neovim"`, `program: "vim"`, nil, "nothing restarts", []string{"on wren"}},
+	{"setting-without-unit", "nodes_cabin.cue", `program: "neovim"`, `program: "vim"`, nil, "access", []string{"block in /etc/environment  on wren", "nothing restarts"}},
 	{"becomes-reachable", "nodes_house.cue", `hub: {}`, "hub: {}\n\t\tgopher: {}", nil, "access", []string{"gopher/gopher becomes reachable from world at tcp 70", "runs as root: ExecStart=/usr/bin/gopherd 70"}},
 	{"port-moves", "nodes_house.cue", `"22":             "sshd"`, "\"22\": \"sshd\"\n\t\t\"20000-25000\": \"a game server\"", []string{"lock"}, "", []string{"postgres/postgres listens on", "gitea@board is told"}},
 	{"data-moves", "nodes_house.cue", "gitea: settings: app_name: \"House\"\n\t\tdhcp: {}", "dhcp: {}", nil, "data left behind or moved", []string{"gitea is gone", "its data stays in"}},

@@ -137,7 +137,8 @@ requires: shell: {}`,
 	{
 		Code: SeveralAnswers, Rule: "SCP-2", Title: "several could answer",
 		Explain: `Several instances of the mesh could answer a requirement. A pin says which: a node, instance@node where a node has two,
-at the node, the instance, or for all of a site, group or mesh.`,
+at the node, the instance, or for all of a site, group or mesh. What is answered on the machine itself is pinned by the instance's name alone
+(pins: shell: "zsh"), so that one line holds for many machines. A requirement that reads nothing of its answer takes any number of them.`,
 		Wrong: `sites: house: assign: lan: {}
 nodes: [_]: site: "house"
 
@@ -167,7 +168,8 @@ requires: database: {
 	{
 		Code: PinElsewhere, Rule: "SCP-3", Title: "pin at one that does not provide it",
 		Explain: `A pin decides, and it names somebody who does not provide what is pinned. It never falls back to another provider, not even to the
-only one there is: whoever wrote the pin meant something by it.`,
+only one there is: whoever wrote the pin meant something by it. For what is answered on the machine itself, a pin names an instance there, or
+a module of the catalogue that is brought.`,
 		Wrong: `sites: house: assign: lan: {}
 nodes: [_]: site: "house"
 

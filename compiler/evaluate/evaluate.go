@@ -103,6 +103,9 @@ type Require struct {
 	// reach. Where PortsUnsure, there may be more, which its source does not say.
 	Ports       []string
 	PortsUnsure bool
+	// Unread says that the module takes nothing of the answer and tells it nothing: somebody
+	// has to be there, and it does not matter who, nor how many.
+	Unread bool
 }
 
 // Condition is one value that a requirement asks of what is served.

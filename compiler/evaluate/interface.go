@@ -196,7 +196,23 @@ func (r *reader) require(k *compiled, label string, v cue.Value) Require {
 	}
 	slices.Sort(q.After)
 	q.After = slices.Compact(q.After)
+	q.Unread = len(q.Where) == 0 && q.Binds == nil && q.Secret == nil && !q.ContributesAt.IsValid() &&
+		!v.LookupPath(cue.ParsePath("contributes")).Exists() && !readsAnswer(k, label)
 	return q
+}
+
+// readsAnswer says whether a module may read anything of the answer to a requirement.
+func readsAnswer(k *compiled, label string) bool {
+	reads := k.reads.Of("settings", "listens", "claims", "needs", "requires", "provides", "observes", "data", "resources")
+	return slices.ContainsFunc(reads, func(rd load.Read) bool {
+		switch p := strings.SplitN(rd.Path, ".", 3); p[0] {
+		case "bindings", "secrets":
+			return len(p) == 1 || p[1] == label
+		case "":
+			return true
+		}
+		return false
+	})
 }
 
 // listens are those whose ports are read, in order; unsure says that there may be more, which

@@ -127,7 +127,7 @@ func (r *resolver) answerPinned(o *offer, q question, pin load.Text) (Answer, bo
 	switch {
 	case len(at) == 0 && r.offers[node.Node] != nil && r.offers[node.Node].faulty:
 	case len(at) == 0:
-		o.problems = append(o.problems, pinNotThere(o, q, pin, instancesOf(inScope), beyond))
+		o.problems = append(o.problems, pinNotThere(r, o, q, pin, instancesOf(inScope), beyond))
 	case len(at) > 1:
 		o.problems = append(o.problems, severalAnswers(r, o, q, instancesOf(at)))
 	default:

@@ -103,10 +103,21 @@ type want struct {
 func (r *resolver) wantedModules(o *offer) map[string]*want {
 	out := map[string]*want{}
 	for _, q := range r.open(o) {
-		if q.require.Optional || len(r.onNode(o, q)) > 0 || r.isWide(q.require.Provision) {
+		if r.isWide(q.require.Provision) {
+			continue
+		}
+		pin, pinned := r.pin(o, q.by, q.require.Label, q.require.Provision)
+		on := r.onNode(o, q)
+		if pinned {
+			on = pinnedTo(o, pin.Value, on)
+		}
+		if len(on) > 0 || q.require.Optional {
 			continue
 		}
 		modules, _ := r.catalogue(o, q)
+		if pinned {
+			modules = slices.DeleteFunc(modules, func(m *load.Module) bool { return m.Name != pin.Value && pin.Value != string(o.spec.Name) })
+		}
 		if len(modules) != 1 || o.instance(modules[0].Name) != nil {
 			continue
 		}
@@ -118,6 +129,14 @@ func (r *resolver) wantedModules(o *offer) map[string]*want {
 		w.causes = append(w.causes, Cause{q.by.Addr.Name, q.require.Provision})
 	}
 	return out
+}
+
+// pinnedTo are those of a node's instances that a pin means: one by its name, with or
+// without the node, or the node's own, whichever that is.
+func pinnedTo(o *offer, pin string, on []*Instance) []*Instance {
+	return slices.DeleteFunc(slices.Clone(on), func(i *Instance) bool {
+		return pin != i.Addr.Name && pin != i.Addr.String() && pin != string(o.spec.Name)
+	})
 }
 
 // question is a requirement and who asks.
@@ -207,19 +226,23 @@ func (r *resolver) answerOnNode(o *offer) {
 	for _, q := range r.open(o) {
 		q.by.Answers = slices.Clip(q.by.Answers)
 		on := r.onNode(o, q)
-		if pin, ok := r.pin(o, q.by, q.require.Label, q.require.Provision); ok && len(on) > 0 {
-			chosen := slices.DeleteFunc(slices.Clone(on), func(i *Instance) bool { return pin.Value != string(o.spec.Name) && pin.Value != i.Addr.String() })
-			if len(chosen) == 0 {
-				if !r.isWide(q.require.Provision) {
-					o.say(pinElsewhere(q, pin, names(on)))
-				}
+		pin, pinned := r.pin(o, q.by, q.require.Label, q.require.Provision)
+		if pinned {
+			switch chosen := pinnedTo(o, pin.Value, on); {
+			case len(chosen) > 0 || pin.Value == string(o.spec.Name):
+				on = chosen
+			case r.isWide(q.require.Provision) || r.src.Mesh.Licences[pin.Value] != nil || q.require.Optional && len(on) == 0:
+				continue // answered beyond the node, or not at all
+			default:
+				o.problems = append(o.problems, pinElsewhere(r, o, q, pin, names(on)))
 				continue
 			}
-			on = chosen
 		}
 		switch {
 		case len(on) == 1:
 			q.by.Answers = append(q.by.Answers, r.localAnswer(o, q, on[0]))
+		case len(on) > 1 && q.require.Unread:
+			q.by.Beside = append(q.by.Beside, on...)
 		case len(on) > 1 && q.require.Optional:
 			o.say(leftOutOptional(q, names(on)))
 		case len(on) > 1:

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"meshc.dev/compiler/addr"
@@ -61,7 +62,16 @@ func nothingAnswers(r *resolver, o *offer, q question, candidates []Candidate) p
 
 func severalAnswers(r *resolver, o *offer, q question, by []*Instance) problem {
 	what := q.require.Provision
-	k := fmt.Sprintf("several-answers %s %v", what, names(by))
+	can := names(by)
+	here := !slices.ContainsFunc(by, func(i *Instance) bool {
+		return i.Addr.Node != o.spec.Name || i.Interface.Provision(what).Scope != "node"
+	})
+	if here { // so that nodes which run the same are one fault, and have one line that mends it
+		for k, i := range by {
+			can[k] = i.Addr.Name
+		}
+	}
+	k := fmt.Sprintf("several-answers %s %v", what, can)
 	return problem{node: o.spec.Name, key: k, asks: &q, say: func(h having) diag.Diagnostic {
 		d := diag.Diagnostic{Code: diag.SeveralAnswers, At: h.at(), Also: h.also()}
 		for _, i := range by {
@@ -71,12 +81,16 @@ func severalAnswers(r *resolver, o *offer, q question, by []*Instance) problem {
 					pin = i.Addr.String()
 				}
 			}
-			if d.Help == "" && r.mends(o, k, "", what, pin) {
+			text := i.Addr.String()
+			if here {
+				pin, text = i.Addr.Name, i.Addr.Name
+			}
+			if d.Help == "" && !slices.ContainsFunc(h.nodes, func(n addr.Node) bool { return !r.mends(r.offers[n], k, "", what, pin) }) {
 				d.Help = h.line(fmt.Sprintf("pins: %s: %q", key(what), pin))
 			}
-			d.Also = append(d.Also, diag.Note{At: i.At, Text: i.Addr.String() + " could answer"})
+			d.Also = append(d.Also, diag.Note{At: i.At, Text: text + " could answer"})
 		}
-		d.Message = fmt.Sprintf("%s, which %s could each answer", h.want(what), enumerate(names(by)))
+		d.Message = fmt.Sprintf("%s, which %s could each answer", h.want(what), enumerate(can))
 		return d
 	}}
 }
@@ -162,15 +176,63 @@ func omittedButNeeded(q question, module string, at diag.Pos) diag.Diagnostic {
 	}
 }
 
-func pinElsewhere(q question, pin load.Text, on []string) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: diag.PinElsewhere, At: pin.At,
-		Message: fmt.Sprintf("%s is pinned to %s, and on %s it is answered only by %s", q.require.Provision, pin.Value, q.by.Addr.Node, enumerate(on)),
-		Help:    fmt.Sprintf("%q", on[0]),
-	}
+// pinElsewhere is about what is answered on the node itself: a pin names an instance of
+// it, or a module to bring.
+func pinElsewhere(r *resolver, o *offer, q question, pin load.Text, on []string) problem {
+	what := q.require.Provision
+	k := fmt.Sprintf("pin-elsewhere %s %s %v", what, pin.Value, pin.At)
+	return problem{node: o.spec.Name, key: k, say: func(h having) diag.Diagnostic {
+		d := diag.Diagnostic{Code: diag.PinElsewhere, At: pin.At}
+		d.Message = fmt.Sprintf("%s is pinned to %s for %s on %s, and that is no instance there which answers it, nor a module that could be brought", what, pin.Value, q.by.Addr.Name, onNodes(h.nodes))
+		if len(on) > 0 {
+			d.Message += fmt.Sprintf("; on %s it is answered by %s", o.spec.Name, enumerate(on))
+		}
+		var can []string
+		for _, n := range h.nodes {
+			for _, i := range r.offers[n].instances {
+				if _, provides := i.Module.Provides[what]; provides {
+					can = append(can, i.Addr.Name)
+				}
+			}
+		}
+		for _, m := range r.byWhat[what] {
+			can = append(can, m.Name)
+		}
+		d.Help = r.pinThatMends(q, pin, k, append(diag.Nearest(pin.Value, can), can...))
+		return d
+	}}
 }
 
-func pinNotThere(o *offer, q question, pin load.Text, by []*Instance, beyond []Candidate) problem {
+// pinThatMends is the first of the values that mends a pin on every node that its line
+// touches, quoted; empty where none does.
+func (r *resolver) pinThatMends(q question, pin load.Text, without string, values []string) string {
+	if _, own := q.by.pins[q.require.Label]; own {
+		return "" // it is said at the instance, which is not tried
+	}
+	var touched []*offer
+	for _, n := range r.nodes {
+		o := r.offers[n]
+		if slices.ContainsFunc(r.open(o), func(q question) bool {
+			p, ok := r.pin(o, q.by, q.require.Label, q.require.Provision)
+			return ok && p == pin
+		}) {
+			touched = append(touched, o)
+		}
+	}
+	var tried []string
+	for _, v := range values {
+		if slices.Contains(tried, v) {
+			continue
+		}
+		tried = append(tried, v)
+		if !slices.ContainsFunc(touched, func(o *offer) bool { return !r.mends(o, without, "", q.require.Provision, v) }) {
+			return fmt.Sprintf("%q", v)
+		}
+	}
+	return ""
+}
+
+func pinNotThere(r *resolver, o *offer, q question, pin load.Text, by []*Instance, beyond []Candidate) problem {
 	k := fmt.Sprintf("pin-elsewhere %s %s %v", q.require.Provision, pin.Value, pin.At)
 	return problem{node: o.spec.Name, key: k, say: func(h having) diag.Diagnostic {
 		d := diag.Diagnostic{Code: diag.PinElsewhere, At: pin.At}
@@ -182,7 +244,11 @@ func pinNotThere(o *offer, q question, pin load.Text, by []*Instance, beyond []C
 		}
 		if len(by) > 0 {
 			d.Message += "; " + enumerate(names(by)) + provide(len(by))
-			d.Help = fmt.Sprintf("%q", by[0].Addr.Node)
+			var values []string
+			for _, i := range by {
+				values = append(values, string(i.Addr.Node), i.Addr.String())
+			}
+			d.Help = r.pinThatMends(q, pin, k, values)
 		}
 		return d
 	}}

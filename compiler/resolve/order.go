@@ -54,6 +54,7 @@ func (t *tarjan) closure(of []*Instance) map[*Instance]bool {
 			continue
 		}
 		out[i] = true
+		todo = append(todo, i.Beside...)
 		for _, a := range i.Answers {
 			if _, here := t.rank[a.Provider]; here {
 				todo = append(todo, a.Provider)
@@ -105,7 +106,7 @@ func (t *tarjan) visit(i *Instance) {
 	t.next++
 	t.number[i], t.low[i] = t.next, t.next
 	t.stack, t.onStack[i] = append(t.stack, i), true
-	before := slices.Clone(t.first[i])
+	before := slices.Concat(t.first[i], i.Beside)
 	for _, a := range i.Answers {
 		if _, here := t.rank[a.Provider]; here {
 			before = append(before, a.Provider)

@@ -74,7 +74,10 @@ type Instance struct {
 	Interface *evaluate.Interface // nil where the module refused
 	Answers   []Answer            // by label
 	After     []*Instance         // the private network and names of its node, where it uses them
-	pins      map[string]load.Text
+	// Beside are those of the node that satisfy, several at once, a requirement which reads
+	// nothing of its answer; they are told nothing either.
+	Beside []*Instance
+	pins   map[string]load.Text
 }
 
 // Cause is a requirement that brought an instance in.

@@ -84,11 +84,11 @@ file "editor/file.config" {
   mode   = "0644"
 }
 
-file "editor/file.environment" {
-  path   = "/etc/zsh/zshrc.d/20-editor.zsh"
-  source = "files/etc/zsh/zshrc.d/20-editor.zsh"
-  sha256 = "130db8456e5c22212339bbea3e14dd846080e94e80a1ff1ff14946bef5f6b68b"
-  mode   = "0644"
+block "editor/block.environment" {
+  path   = "/etc/environment"
+  marker = "editor"
+  source = "files/etc/environment.block/editor"
+  sha256 = "70a949956d4bea202243be959c19d819e5411111c09ea88dabebd1ad976d52ed"
 }
 
 package "xorg/package.lightdm" {

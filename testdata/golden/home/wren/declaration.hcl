@@ -67,11 +67,11 @@ file "editor/file.config" {
   mode   = "0644"
 }
 
-file "editor/file.environment" {
-  path   = "/etc/fish/conf.d/20-editor.fish"
-  source = "files/etc/fish/conf.d/20-editor.fish"
-  sha256 = "c091cbec8fa067b2cff5f0415ec75976050727650e337530391e240dfd58d8ad"
-  mode   = "0644"
+block "editor/block.environment" {
+  path   = "/etc/environment"
+  marker = "editor"
+  source = "files/etc/environment.block/editor"
+  sha256 = "69a1323b0409d83cec2b622861fad7e21d9894dd0c66a85cb8fc29ba61f600d8"
 }
 
 package "mesh-wireguard/package.wireguard-tools" {

@@ -1,1 +1,0 @@
-export EDITOR=vim VISUAL=vim

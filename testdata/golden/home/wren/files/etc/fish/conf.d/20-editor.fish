@@ -1,2 +1,0 @@
-set -gx EDITOR nvim
-set -gx VISUAL nvim
