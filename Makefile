@@ -34,7 +34,7 @@ test: lint ## everything a change has to pass; prints how many tests there were
 	@go build -o bin/gotest ./testdata/tools/gotest
 	@MESHC_TEST_TOOLS=required bin/gotest $(GO)
 
-lab: ## boots three machines, applies the bundles of meshes/lab, and looks whether they are true (as root)
+lab: ## boots four machines, applies the bundles of meshes/lab, and looks whether they are true (as root)
 	@host/lab/base.sh able
 	@go test -c -tags lab -o bin/lab.test ./host/lab
 	@base=$$(host/lab/base.sh); cd host/lab; MESHC_LAB_BASE="$$base" ../../bin/lab.test -test.timeout 30m

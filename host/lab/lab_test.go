@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ var (
 	cables = []Cable{
 		{Machine: "gate", Address: "192.0.2.2/24", Router: "192.0.2.1/24"},
 		{Machine: "desk", Address: "192.0.2.3/24", Router: "192.0.2.1/24"},
+		{Machine: "shed", Address: "192.0.2.4/24", Router: "192.0.2.1/24"},
 		{Machine: "hut", Address: "10.13.0.2/24", Router: "10.13.0.1/24", Behind: true},
 	}
 	names = []string{"gate", "hut", "desk"}
@@ -111,7 +113,7 @@ func TestLab(t *testing.T) {
 		title string
 		do    func(day)
 	}{
-		{"three machines, one of them behind a router", boot},
+		{"four machines, one of them behind a router", boot},
 		{"nothing is closed yet", control},
 		{"each machine makes its keys, which go into the mesh", keys},
 		{"the bundles are built", build},
@@ -124,6 +126,7 @@ func TestLab(t *testing.T) {
 		{"no secret lies where others can read it", secrets},
 		{"a second apply changes nothing", again},
 		{"one setting is changed", change},
+		{"a machine is added", added},
 		{"desk fetches its bundle", fetch},
 		{"what is not assigned any more is gone", unassign},
 		{"what lies on a machine holds what the backends promise", conformance},
@@ -137,7 +140,7 @@ func TestLab(t *testing.T) {
 
 func boot(d day) {
 	d.check(Wire(cables...))
-	d.check(d.lab.Boot(names...))
+	d.check(d.lab.Boot(append(slices.Clone(names), "shed")...))
 	d.check(d.lab.Install(filepath.Join(d.lab.Dir, "bin/mesh-host"), "/usr/local/bin/mesh-host"))
 	for _, n := range names {
 		d.must(d.lab.Machine(n).Sh("systemctl is-system-running; ip -brief addr show eth0"), 0)
@@ -261,7 +264,7 @@ func (d day) applyFrom(name, bundle string) string {
 func takeBundles(d day) {
 	d.apply("hut")
 	d.deliver("desk")
-	d.apply("desk")
+	d.closed("desk", d.port("desk", "node-exporter", "http"))
 	d.lab.Say("desk applies by itself from now on: mesh-host.timer is assigned to it")
 	desk := d.lab.Machine("desk")
 	d.until("the timer has run mesh-host", time.Minute, func() bool {

@@ -12,7 +12,7 @@ import (
 )
 
 // strangers are how somebody who is no machine of the mesh calls each of them.
-var strangers = map[string]string{"gate": "192.0.2.2", "desk": "192.0.2.3", "hut": "10.13.0.2"}
+var strangers = map[string]string{"gate": "192.0.2.2", "desk": "192.0.2.3", "hut": "10.13.0.2", "shed": "192.0.2.4"}
 
 // allPorts is every port that there is.
 func allPorts() []int {
