@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -134,7 +136,40 @@ func (r *run) unitOrder() []*wish {
 			running = append(running, w)
 		}
 	}
-	return slices.Concat(stopped, filters, running)
+	return slices.Concat(stopped, filters, inStartOrder(running))
+}
+
+// inStartOrder puts, among the units of an instance, what something else waits for before
+// its services: mounts, the upper ones first, then sockets, which cannot listen for a
+// service that runs already, then what starts services.
+func inStartOrder(units []*wish) []*wish {
+	first := map[string]int{}
+	instance := func(w *wish) string { i, _, _ := strings.Cut(string(w.id()), "/"); return i }
+	for i, w := range units {
+		if _, seen := first[instance(w)]; !seen {
+			first[instance(w)] = i
+		}
+	}
+	rank := func(w *wish) int {
+		switch path.Ext(w.key.Name) {
+		case ".mount", ".automount", ".swap":
+			return 0
+		case ".socket":
+			return 1
+		case ".path", ".timer", ".slice", ".target":
+			return 2
+		}
+		return 3
+	}
+	out := slices.Clone(units)
+	slices.SortStableFunc(out, func(a, b *wish) int {
+		depth := 0
+		if rank(a) == 0 && rank(b) == 0 {
+			depth = strings.Count(a.key.Name, "-") - strings.Count(b.key.Name, "-")
+		}
+		return cmp.Or(first[instance(a)]-first[instance(b)], rank(a)-rank(b), depth)
+	})
+	return out
 }
 
 // filters says whether a unit loads a packet filter that the bundle brings.

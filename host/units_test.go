@@ -212,3 +212,17 @@ func TestTriggered(t *testing.T) {
 		}
 	}
 }
+
+// HST-2, T34: mounts, sockets and timers of an instance are started before its services,
+// whatever they are called, and no instance's before those of one declared before it.
+func TestStartOrder(t *testing.T) {
+	h, u := faulty(t, newTree(t))
+	noFailures(t, apply(t, h, write(t, []bundle.Item{
+		running("z/unit.first", "first.service"),
+		running("a/unit.app", "app.service"), running("a/unit.deep", "srv-data-deep.mount"), running("a/unit.data", "srv-data.mount"),
+		running("a/unit.listen", "app.socket"), running("a/unit.when", "app.timer"),
+	}, nil)))
+	if got, want := strings.Join(u.made, " "), "first.service srv-data.mount srv-data-deep.mount app.socket app.timer app.service"; got != want {
+		t.Errorf("made %s, want %s", got, want)
+	}
+}

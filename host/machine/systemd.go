@@ -152,7 +152,7 @@ func (s systemd) Make(ctx context.Context, key Key, want Want) error {
 		return s.control(ctx, "reset-failed", "--", key.Name)
 	case want.Running:
 		_ = s.control(ctx, "reset-failed", "--", key.Name)
-		return s.control(ctx, "start", "--", key.Name)
+		return s.startWith(ctx, "start", key.Name)
 	}
 	if err := s.control(ctx, "stop", "--", key.Name); err != nil {
 		return err
@@ -179,7 +179,40 @@ func (s systemd) Reread(ctx context.Context) error { return s.control(ctx, "daem
 // Restart restarts a unit. One that failed too often before may start again.
 func (s systemd) Restart(ctx context.Context, name string) error {
 	_ = s.control(ctx, "reset-failed", "--", name)
-	return s.control(ctx, "restart", "--", name)
+	return s.startWith(ctx, "restart", name)
+}
+
+// startWith starts a unit, or restarts it. A socket is refused where the service that it
+// listens for runs, which is stopped meanwhile.
+func (s systemd) startWith(ctx context.Context, verb, name string) error {
+	var running []string
+	if strings.HasSuffix(name, ".socket") {
+		out, err := Ask(ctx, "systemctl", "show", "--property=Triggers", "--value", "--", name)
+		if err != nil {
+			return err
+		}
+		if triggers := strings.Fields(string(out)); len(triggers) > 0 {
+			is, err := s.LookAll(ctx, triggers)
+			if err != nil {
+				return err
+			}
+			for _, u := range triggers {
+				if is[u].Running {
+					running = append(running, u)
+				}
+			}
+		}
+	}
+	for _, u := range running {
+		if err := s.control(ctx, "stop", "--", u); err != nil {
+			return err
+		}
+	}
+	err := s.control(ctx, verb, "--", name)
+	for _, u := range running {
+		err = errors.Join(err, s.control(ctx, "start", "--", u))
+	}
+	return err
 }
 
 // Reload reloads a unit, or restarts one that cannot.

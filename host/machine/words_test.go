@@ -182,3 +182,23 @@ func TestLookAllOneByOne(t *testing.T) {
 		t.Errorf("got %v", all)
 	}
 }
+
+// T34: a socket is started by stopping the service that it listens for, which runs again
+// afterwards.
+func TestSocketOfARunningService(t *testing.T) {
+	m, dir := newTree(t)
+	log := filepath.Join(dir, "log")
+	programs(t, map[string]string{"systemctl": `
+		case "$*" in
+		*Triggers*) echo app.service;;
+		show*) printf 'LoadState=loaded\nActiveState=active\n';;
+		*) for last; do :; done; shift; echo "$1 $last" >>` + log + `;;
+		esac`})
+	if err := (systemd{m.Root}).Restart(t.Context(), "app.socket"); err != nil {
+		t.Fatal(err)
+	}
+	did, _ := os.ReadFile(log)
+	if got, want := strings.ReplaceAll(strings.TrimSpace(string(did)), "\n", ", "), "reset-failed app.socket, stop app.service, restart app.socket, start app.service"; got != want {
+		t.Errorf("it did %s, want %s", got, want)
+	}
+}
