@@ -62,7 +62,7 @@ func (h *Host) Apply(ctx context.Context, o *Opened, tell func(Event)) (Report, 
 	// ports and names may change hands. Then everything in the declaration's order,
 	// units last, so that systemd reads its files once.
 	for _, do := range []func(context.Context) error{
-		r.preflight, r.begin, r.withdraw, r.remember, r.makeThings, r.makeUnits,
+		r.preflight, r.begin, r.withdraw, r.remember, r.makeThings, r.loadSysctls, r.makeUnits,
 	} {
 		if err = do(ctx); err != nil {
 			if s := stopped(ctx, err); s != nil {
@@ -382,6 +382,11 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 	} else {
 		if err := r.touch(isText(w.key)); err != nil {
 			return err
+		}
+		if w.key.Kind == machine.File {
+			if err := r.oweSysctls(w.key.Name, want.Content); err != nil {
+				return err
+			}
 		}
 		step("make " + w.key.String())
 		if w.key.Kind == machine.Package {

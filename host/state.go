@@ -30,6 +30,10 @@ type state struct {
 	SerialOf string `json:"serial_of,omitempty"`
 	// Secrets are those that were taken, by what the lock calls them and for whom.
 	Secrets map[string]taken `json:"secrets,omitempty"`
+	// Sysctls are how the kernel had the keys that files of bundles have, and Unloaded
+	// those that it is yet to be told.
+	Sysctls  map[string]string `json:"sysctls,omitempty"`
+	Unloaded []string          `json:"unloaded,omitempty"`
 	// Complete says that the last run did all there was to do.
 	Complete bool `json:"complete"`
 	// Reread says that systemd has to read its files again before units are made.

@@ -150,6 +150,11 @@ func (r *run) giveBack(ctx context.Context, t *thing) error {
 		if err := r.touch(t.Kind == machine.Unit || isText(t.Key)); err != nil {
 			return err
 		}
+		if t.Kind == machine.File {
+			if err := r.oweSysctls(t.Name, content); err != nil {
+				return err
+			}
+		}
 		step("give back " + t.Key.String())
 		err = r.host.Machine.Backend(t.Kind).Make(ctx, t.Key, machine.Want{Condition: *t.Found, Content: content})
 	}

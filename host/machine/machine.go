@@ -199,6 +199,8 @@ type Machine struct {
 	Blocks   *Blocks
 	Packages Packages
 	Units    Units
+	// Kernel is nil in a tree, which has none.
+	Kernel *Kernel
 
 	users Backend
 }
@@ -221,6 +223,7 @@ func Live() (*Machine, error) {
 	}
 	m := common(root)
 	m.IsLive = true
+	m.Kernel = &Kernel{"/proc/sys", "/usr/lib/systemd/systemd-sysctl"}
 	m.users = &liveUsers{m.Accounts}
 	m.Packages = &apt{dpkg: &dpkg{root: root}}
 	m.Units = systemd{root}
