@@ -157,6 +157,17 @@ directory "postgres/directory.provides.database" {
   mode  = "0700"
 }
 
+directory "postgres/directory.standing" {
+  path  = "/var/lib/mesh-standing/postgres"
+  owner = "postgres"
+  mode  = "0755"
+}
+
+directory "postgres/directory.standings" {
+  path = "/var/lib/mesh-standing"
+  mode = "0755"
+}
+
 directory "postgres/data.databases" {
   path  = "/var/lib/postgresql/17/main"
   owner = "postgres"
@@ -205,6 +216,13 @@ file "postgres/file.hba" {
   mode   = "0640"
 }
 
+file "postgres/file.provision" {
+  path   = "/etc/postgresql/mesh/provision.json"
+  source = "files/etc/postgresql/mesh/provision.json"
+  sha256 = "52e00bdc4d36947209714e200e31f5122e823938bf4bd53021fde9ae4796ef8a"
+  mode   = "0644"
+}
+
 file "postgres/file.receives.database" {
   path   = "/etc/postgresql/mesh/consumers.json"
   source = "files/etc/postgresql/mesh/consumers.json"
@@ -228,6 +246,20 @@ file "postgres/file.superuser" {
   sha256 = "06347e5cc90d2a9f23afc60616a75c4079201779d1481413ccbe4ea9a74c4ffd"
   owner  = "postgres"
   mode   = "0640"
+}
+
+file "postgres/file.unit.provision" {
+  path   = "/etc/systemd/system/postgresql-provision.service"
+  source = "files/etc/systemd/system/postgresql-provision.service"
+  sha256 = "20f5980a0eab1d5cc70d9fa035deffd5ed09de1b0a7f951942ea3cd51ef4a6f4"
+  mode   = "0644"
+}
+
+unit "postgres/unit.provision" {
+  name       = "postgresql-provision.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["postgres/file.unit.provision", "postgres/file.provision"]
 }
 
 file "postgres/file.unit.server.order" {
@@ -274,6 +306,12 @@ directory "redis/directory.provides.cache" {
   path  = "/etc/redis/mesh/consumers.d"
   owner = "redis"
   mode  = "0700"
+}
+
+directory "redis/directory.standing" {
+  path  = "/var/lib/mesh-standing/redis"
+  owner = "redis"
+  mode  = "0755"
 }
 
 directory "redis/data.keys" {
@@ -324,6 +362,13 @@ file "redis/file.config" {
   mode   = "0640"
 }
 
+file "redis/file.provision" {
+  path   = "/etc/redis/mesh/provision.json"
+  source = "files/etc/redis/mesh/provision.json"
+  sha256 = "dac5ee1a8abe3b65c872f9180e7d10e7437b8cd21916b6622db5a2c67045ba64"
+  mode   = "0644"
+}
+
 file "redis/file.receives.cache" {
   path   = "/etc/redis/mesh/consumers.json"
   source = "files/etc/redis/mesh/consumers.json"
@@ -352,6 +397,20 @@ file "redis/file.users" {
   sha256   = "e5f09dcee9de3d16748aa372dce7c5126a2da393e4cd40f06f526274c238fec4"
   mode     = "0755"
   validate = ["sh", "-n", "%"]
+}
+
+file "redis/file.unit.provision" {
+  path   = "/etc/systemd/system/redis-provision.service"
+  source = "files/etc/systemd/system/redis-provision.service"
+  sha256 = "4c7757ed2fd19a6a3700150e7a8c9a9d274afc874eef8248170a83fccb43f03b"
+  mode   = "0644"
+}
+
+unit "redis/unit.provision" {
+  name       = "redis-provision.service"
+  enabled    = true
+  state      = "running"
+  restart_on = ["redis/file.unit.provision", "redis/file.provision", "redis/secret.needs.administrator"]
 }
 
 file "redis/file.unit.server.order" {
