@@ -14,7 +14,7 @@ func badName(n *plan.Node, w plan.Network, err error) diag.Diagnostic {
 	}
 }
 
-func localhost(n *plan.Node, w plan.Network) diag.Diagnostic {
+func ownName(n *plan.Node, w plan.Network) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.BadHostsLine, At: n.At,
 		Message: fmt.Sprintf("%s provides the network %s on %s under the name %s, which every machine has for itself", w.Instance, w.Network, n.Name, w.Name),

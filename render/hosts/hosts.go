@@ -7,7 +7,7 @@
 // anchor; the first of the networks counts, and where two nodes would be called the same
 // neither is. No alias is the name of the node that has the file: what a machine's own
 // host name stands for is said by the machine (on Debian 127.0.1.1), and programs
-// that look it up rely on that.
+// that look it up rely on that. Nor is one a name that every machine has for itself.
 package hosts
 
 import (
@@ -120,8 +120,8 @@ func newLine(n *plan.Node, w plan.Network) (line, diag.List, bool) {
 	if err := netaddr.CheckName(w.Name); err != nil {
 		return line{}, diag.List{badName(n, w, err)}, false
 	}
-	if w.Name == "localhost" || strings.HasSuffix(w.Name, ".localhost") {
-		return line{}, diag.List{localhost(n, w)}, false
+	if isOwn(w.Name) {
+		return line{}, diag.List{ownName(n, w)}, false
 	}
 	return line{node: n.Name, network: w.Network, name: w.Name, addr: a}, nil, true
 }
@@ -149,7 +149,7 @@ func newBlock(lines []line) *block {
 	for i := range b.lines {
 		l := &b.lines[i]
 		short, _, _ := strings.Cut(l.name, ".")
-		if taken[short] == l.node && short != "localhost" {
+		if taken[short] == l.node && !isOwn(short) {
 			l.alias = short
 			taken[short] = "" // a second network of the same node does without
 		}

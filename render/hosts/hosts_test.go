@@ -91,6 +91,26 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+// CMP-2, T81: a node may be called as every machine calls itself, and has that name with its domain only.
+func TestOwnNames(t *testing.T) {
+	p := &plan.Plan{Nodes: []*plan.Node{node("a", 1, on("t", "a.home.mesh", "10.0.0.1"))}}
+	for k, name := range own {
+		if strings.Contains(name, ".") {
+			continue
+		}
+		p.Nodes = append(p.Nodes, node(name, k+2, on("t", name+".home.mesh", fmt.Sprintf("10.0.1.%d", k))))
+	}
+	got := blockOf(p, "ip6-localhost")
+	for line := range strings.Lines(got) {
+		if f := strings.Fields(line); len(f) != 2 && f[1] != "a.home.mesh" {
+			t.Errorf("taken: %q", line)
+		}
+	}
+	if l := New(p).Check(); len(l) > 0 || !strings.Contains(got, "ip6-localhost.home.mesh\n") || !strings.Contains(got, "a.home.mesh a\n") {
+		t.Error(l, got)
+	}
+}
+
 // CMP-2: a node on no network, or on one without known addresses, has nothing to be told.
 func TestNothing(t *testing.T) {
 	p := &plan.Plan{Nodes: []*plan.Node{node("a", 1), node("b", 2, on("lan", "b.house", ""))}}
@@ -124,6 +144,11 @@ func TestCheck(t *testing.T) {
 		{"localhost", []*plan.Node{node("a", 1, on("t", "localhost", "10.0.0.1")), node("b", 2, on("t", "b.localhost", "10.0.0.2"))}, []string{
 			"E0518 t provides the network t on a under the name localhost, which every machine has for itself",
 			"E0518 t provides the network t on b under the name b.localhost, which every machine has for itself",
+		}},
+		{"the machine's own", []*plan.Node{node("a", 1, on("t", "ip6-localhost", "10.0.0.1")), node("b", 2, on("t", "broadcasthost", "10.0.0.2")), node("c", 3, on("t", "localhost.localdomain", "10.0.0.3"))}, []string{
+			"E0518 t provides the network t on a under the name ip6-localhost, which every machine has for itself",
+			"E0518 t provides the network t on b under the name broadcasthost, which every machine has for itself",
+			"E0518 t provides the network t on c under the name localhost.localdomain, which every machine has for itself",
 		}},
 		{"address", []*plan.Node{node("a", 1, on("t", "a.home", "10.0.0.1/24")), node("b", 2, on("t", "b.home", "fe80::1%eth0"))}, []string{
 			`E0518 t provides the network t on a with "10.0.0.1/24", which is no address that a hosts file can hold`,
