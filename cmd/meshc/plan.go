@@ -11,6 +11,7 @@ import (
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/view"
 	"meshc.dev/render/build"
+	"meshc.dev/render/bundle"
 	"meshc.dev/render/firewall"
 )
 
@@ -49,17 +50,25 @@ func didYouMean(name string, known []string) string {
 func planCommand(g *globals) *cobra.Command {
 	var files bool
 	c := &cobra.Command{
-		Use:   "plan [NODE]",
+		Use:   "plan [NODE] [--files [PATH]]",
 		Short: "what a node runs, takes from elsewhere and gives to others",
 		Long: `plan shows what every machine runs, or with a node what that one runs and why, what
-it takes from elsewhere, what others take from it, and which ports it opens. Nothing
-is written.
+it takes from elsewhere, what others take from it, and which ports it opens. With --files
+it also shows every file that the machine would be given, or, with a path, that one
+alone; where the machine fills a secret in, its name stands. Nothing is written.
 
   meshc plan
   meshc plan board --files
+  meshc plan board --files /etc/gitea/app.ini
   meshc plan --json | jq '.nodes.board.takes'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 && !files {
+				return usageError{fmt.Errorf("plan %s: a file is shown with --files %s", args[0], args[1])}
+			}
+			if len(args) == 0 && files {
+				return usageError{fmt.Errorf("--files is of one node: meshc plan NODE --files")}
+			}
 			r, asJSON, err := g.compiled()
 			if err != nil {
 				return err
@@ -74,8 +83,20 @@ is written.
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return g.printJSON(planJSON(r.Plan, args[0]))
+			var texts []bundle.Text
+			if files {
+				if texts, err = g.texts(r, n.Name, args[1:]); err != nil {
+					return err
+				}
+			}
+			switch {
+			case asJSON:
+				p := planJSON(r.Plan, args[0])
+				addTexts(p.Nodes[args[0]], texts)
+				return g.printJSON(p)
+			case len(args) == 2:
+				g.printText(texts)
+				return nil
 			}
 			ways := firewall.Ways(n)
 			var opens []string
@@ -86,10 +107,14 @@ is written.
 				return err
 			}
 			fmt.Fprintln(g.stdout, "\nis given")
-			return view.Resources(g.stdout, n)
+			if err := view.Resources(g.stdout, n); err != nil {
+				return err
+			}
+			g.printTexts(texts)
+			return nil
 		},
 	}
-	c.Flags().BoolVar(&files, "files", false, "also list what the node would be given")
+	c.Flags().BoolVar(&files, "files", false, "also show what the node would be given: every file, or the one at PATH")
 	return c
 }
 

@@ -87,6 +87,9 @@ type Resource struct {
 	Secret     string `json:"secret,omitempty"`
 	// Recipient is the fingerprint of the key that this machine's copy is sealed to.
 	Recipient string `json:"recipient,omitempty"`
+	// Content of a file or block, with the names of secrets where the machine fills them in;
+	// only where it was asked for.
+	Content string `json:"content,omitempty"`
 }
 
 // OfPlan gives the nodes of a plan that are asked for; all where none is named.

@@ -20,16 +20,7 @@ func content(b *bundle.Bundle, source string, fills []bundle.Fill) string {
 	if !ok {
 		return ""
 	}
-	var out strings.Builder
-	from := 0
-	for _, f := range fills {
-		at := max(from, min(f.Offset, len(e.Data)))
-		out.Write(e.Data[from:at])
-		fmt.Fprintf(&out, "{%s as %s}", f.Secret, f.Encoding)
-		from = at
-	}
-	out.Write(e.Data[from:])
-	return out.String()
+	return bundle.Marked(e.Data, fills)
 }
 
 // unified is a unified diff without file names, empty only where the two are equal. What is
