@@ -175,7 +175,7 @@ func verify(t *testing.T, analyze, name string, unit []byte) []byte {
 	var lines []string
 	for line := range strings.Lines(string(unit)) {
 		key, value, _ := strings.Cut(line, "=")
-		if strings.HasPrefix(key, "Exec") {
+		if strings.HasPrefix(key, "Exec") && strings.TrimSpace(value) != "" { // an empty one takes earlier ones back
 			prefix := value[:len(value)-len(strings.TrimLeft(value, "-+@:!"))]
 			program, arguments, _ := strings.Cut(strings.TrimLeft(value, "-+@:!"), " ")
 			if !strings.HasPrefix(program, "/") {

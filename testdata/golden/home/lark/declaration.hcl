@@ -1,5 +1,5 @@
 declaration {
-  format = 1
+  format = 2
   mesh   = "home"
   node   = "lark"
 }
@@ -214,8 +214,15 @@ package "mesh-wireguard/package.wireguard-tools" {
 file "mesh-wireguard/file.patience" {
   path   = "/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
   source = "files/etc/systemd/system/wg-quick@wg0.service.d/mesh.conf"
-  sha256 = "9436666df4e2c2e1bdb58973be2786edac64cbcaffe2ce7f36ddc7618ec4b171"
+  sha256 = "baf1bfa730bbb625953dfc1296bf015a40b5e209f3790c04354c6cccadc414f1"
   mode   = "0644"
+}
+
+file "mesh-wireguard/file.program" {
+  path   = "/usr/local/lib/mesh-wireguard/wg0"
+  source = "files/usr/local/lib/mesh-wireguard/wg0"
+  sha256 = "b7fc154fbc9038b0ee34e99d7f35d25e831ee7280d79f6c872d0260ee371629b"
+  mode   = "0755"
 }
 
 file "mesh-wireguard/file.sysctl" {
@@ -232,11 +239,40 @@ file "mesh-wireguard/computed.peers" {
   mode   = "0600"
 }
 
+file "mesh-wireguard/file.unit.endpoints" {
+  path   = "/etc/systemd/system/mesh-wireguard-wg0-endpoints.service"
+  source = "files/etc/systemd/system/mesh-wireguard-wg0-endpoints.service"
+  sha256 = "16f47acff1bae0ac96594014692a7fafcfd1d5f56d67829f98ce93dde67375c8"
+  mode   = "0644"
+}
+
+unit "mesh-wireguard/unit.endpoints" {
+  name       = "mesh-wireguard-wg0-endpoints.service"
+  enabled    = false
+  state      = "triggered"
+  restart_on = ["mesh-wireguard/file.unit.endpoints"]
+}
+
+file "mesh-wireguard/file.unit.endpoints-timer" {
+  path   = "/etc/systemd/system/mesh-wireguard-wg0-endpoints.timer"
+  source = "files/etc/systemd/system/mesh-wireguard-wg0-endpoints.timer"
+  sha256 = "43127f83cf98420cc27d98e60e2ea62933264ff4d33db6e5f327a414f394efac"
+  mode   = "0644"
+}
+
+unit "mesh-wireguard/unit.endpoints-timer" {
+  name       = "mesh-wireguard-wg0-endpoints.timer"
+  enabled    = true
+  state      = "running"
+  restart_on = ["mesh-wireguard/file.unit.endpoints-timer"]
+}
+
 unit "mesh-wireguard/unit.tunnel" {
   name       = "wg-quick@wg0.service"
   enabled    = true
   state      = "running"
-  restart_on = ["mesh-wireguard/computed.peers", "mesh-wireguard/file.patience", "mesh-wireguard/file.sysctl"]
+  restart_on = ["mesh-wireguard/file.patience", "mesh-wireguard/file.sysctl"]
+  reload_on  = ["mesh-wireguard/computed.peers"]
 }
 
 package "model-client/package.curl" {
