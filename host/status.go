@@ -24,6 +24,10 @@ type Status struct {
 	Drifted []Event `json:"drifted"`
 	Failed  []Event `json:"failed"`
 	Kept    []Event `json:"kept"`
+	// Secrets are the generations of the secrets that were applied, by what the lock calls them.
+	Secrets map[string]int `json:"secrets"`
+	// Providers are the loops that make logins for consumers here.
+	Providers []Provider `json:"providers"`
 }
 
 // Status looks at everything that was applied.
@@ -38,7 +42,10 @@ func (h *Host) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{
 		Mesh: st.Mesh, Node: node, Bundle: st.Bundle, Commit: st.Commit, Serial: st.Serial, Complete: st.Complete,
-		Drifted: []Event{}, Failed: []Event{}, Kept: []Event{},
+		Drifted: []Event{}, Failed: []Event{}, Kept: []Event{}, Secrets: map[string]int{}, Providers: h.providers(),
+	}
+	for name, taken := range st.Secrets {
+		s.Secrets[name] = taken.Generation
 	}
 	units, err := h.lookUnits(ctx, st)
 	if err != nil {

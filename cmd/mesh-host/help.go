@@ -91,7 +91,8 @@ Example:
 	"status": `mesh-host status [--root DIR] [--json]
 
 Says which bundle was applied, what is not as it was made, what failed, and what stays though it is not
-declared any more, because it holds data.
+declared any more, because it holds data; of each secret the generation that is applied, and of each
+provider on this machine which consumers are not as they asked for. Exits 3 where there are such.
 
 Example:
   mesh-host status

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -283,13 +285,19 @@ func (c *command) status(ctx context.Context) (int, error) {
 	if err != nil {
 		return refused, err
 	}
+	code := done
+	for _, p := range s.Providers {
+		if len(p.Failing) > 0 {
+			code = partly
+		}
+	}
 	if c.json {
-		return done, c.print(s)
+		return code, c.print(s)
 	}
 	switch {
 	case s.Bundle == "":
 		fmt.Fprintf(c.out, "%s: no bundle was applied yet\n", s.Node)
-		return done, nil
+		return code, nil
 	case s.Complete:
 		fmt.Fprintf(c.out, "%s of mesh %s: bundle %.12s, %d things\n", s.Node, s.Mesh, s.Bundle, s.Things)
 	default:
@@ -307,7 +315,18 @@ func (c *command) status(ctx context.Context) (int, error) {
 			fmt.Fprintln(c.out, e)
 		}
 	}
-	return done, nil
+	for _, p := range s.Providers {
+		if p.Unreadable != "" {
+			fmt.Fprintf(c.out, "provider %s: %s\n", p.Name, p.Unreadable)
+		}
+		for _, f := range p.Failing {
+			fmt.Fprintf(c.out, "provider %s: %s\n", p.Name, f)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Secrets)) {
+		fmt.Fprintf(c.out, "secret %s, generation %d\n", name, s.Secrets[name])
+	}
+	return code, nil
 }
 
 func (c *command) open(ctx context.Context) (int, error) {
