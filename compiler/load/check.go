@@ -142,6 +142,9 @@ func (c Checker) checkLeaf(shape, v cue.Value, path []string) diag.List {
 	if err == nil {
 		return nil
 	}
+	if v.Kind() == cue.BytesKind && shape.IncompleteKind()&cue.StringKind != 0 && shape.IncompleteKind()&cue.BytesKind == 0 {
+		return diag.List{singleQuotes(v, c.Subject, path)}
+	}
 	sk, vk := shape.IncompleteKind(), v.IncompleteKind()
 	if sk != cue.BottomKind && vk != cue.BottomKind && sk&vk == 0 {
 		if custom := customMessage(errors.Errors(err)); custom != "" {

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,16 +65,22 @@ func notUTF8(p string, b []byte) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.NotUTF8, At: at, Message: p + " is not UTF-8 text here"}
 }
 
-func syntax(at diag.Pos, msg string) diag.Diagnostic {
-	d := diag.Diagnostic{Code: diag.Syntax, At: at, Message: msg}
-	switch {
-	case strings.Contains(msg, "illegal integer number"):
-		d.Help = "a number does not begin with 0; write a mode in quotes: \"0640\""
-	case strings.Contains(msg, "missing ','") || strings.Contains(msg, "expected label"):
-		d.Help = "a name that begins with a digit or holds a hyphen stands in quotes: \"5432\": …"
+func syntax(t tree, at diag.Pos, said string) diag.Diagnostic {
+	line := t.line(at)
+	for strings.TrimSpace(line) == "" && at.Line > 1 { // the parser stopped at the end of what is wrong
+		at.Line--
+		line = t.line(at)
+		at.Column = len(line) + 1
+		at.EndLine, at.EndColumn = at.Line, at.Column+1
 	}
-	return d
+	msg, help := meant(line, at.Column, said)
+	if at.Column >= 1 && at.Column <= len(line) {
+		at.EndColumn = at.Column + max(1, len(firstWord.FindString(line[at.Column-1:])))
+	}
+	return diag.Diagnostic{Code: diag.Syntax, At: at, Message: msg, Help: help}
 }
+
+var firstWord = re(`^\w+`)
 
 func noMesh() diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.NoMesh, Message: "there is no mesh.cue in this folder", Help: "meshc init"}
@@ -95,6 +102,10 @@ func packageNames(at diag.Pos, msg string) diag.Diagnostic {
 }
 
 func unknownImport(at diag.Pos, path string) diag.Diagnostic {
+	known := slices.Sorted(maps.Values(packagesOfCUE))
+	if near := diag.Nearest(path, known); len(near) > 0 {
+		return diag.Diagnostic{Code: diag.UnknownImport, At: at, Message: fmt.Sprintf("there is no %q to import%s", path, orNearest(near[:1])), Help: fmt.Sprintf("import %q", near[0])}
+	}
 	return diag.Diagnostic{
 		Code: diag.UnknownImport, At: at,
 		Message: fmt.Sprintf("%q is neither part of CUE, nor built into meshc, nor a package of this folder; meshc loads nothing from a network", path),
@@ -102,14 +113,22 @@ func unknownImport(at diag.Pos, path string) diag.Diagnostic {
 }
 
 func unknownReference(at diag.Pos, name string) diag.Diagnostic {
-	return diag.Diagnostic{Code: diag.UnknownReference, At: at, Message: fmt.Sprintf("nothing here is called %s", strings.Trim(name, `"`))}
+	name = strings.Trim(name, `"`)
+	at.EndColumn = at.Column + len(name)
+	return diag.Diagnostic{Code: diag.UnknownReference, At: at, Message: nothingCalled + name}
 }
 
 func unknownField(what string) func(at diag.Pos, path, near []string) diag.Diagnostic {
 	return func(at diag.Pos, path, near []string) diag.Diagnostic {
 		d := diag.Diagnostic{Code: diag.UnknownField, At: at, Message: fmt.Sprintf("%s has no field %s%s", what, dotted(path), orNearest(near))}
-		if len(near) == 1 {
+		switch {
+		case len(near) == 1:
 			d.Help = near[0]
+		case len(path) == 1 && belongsIn(path[0]) != "":
+			d.Message += "; it stands in " + belongsIn(path[0])
+		case len(near) == 0 && len(path) == 1:
+			d.Message += "; a field of one's own begins with _"
+			d.Help = "_" + path[0]
 		}
 		return d
 	}
@@ -146,6 +165,17 @@ func nothingInside(at diag.Pos, path []string) diag.Diagnostic {
 
 func wrongKind(at diag.Pos, subject string, path []string, got, want string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.WrongKind, At: at, Message: fmt.Sprintf("%s of %s is %s, not %s", dotted(path), subject, want, got)}
+}
+
+func singleQuotes(v cue.Value, subject string, path []string) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: diag.WrongKind, At: valueAt(v),
+		Message: fmt.Sprintf("%s of %s is a text, and single quotes write bytes; a text stands in double quotes", dotted(path), subject),
+	}
+	if b, err := v.Bytes(); err == nil && utf8.Valid(b) {
+		d.Help = strconv.Quote(string(b))
+	}
+	return d
 }
 
 func notAllowed(at diag.Pos, subject string, path []string, why string, places []diag.Pos) diag.Diagnostic {
@@ -199,7 +229,11 @@ func cueFault(at diag.Pos, subject string, path []string, msg string, places []d
 	if len(path) > 0 {
 		where = dotted(path) + " of " + subject
 	}
-	return diag.Diagnostic{Code: diag.CUEFault, At: at, Message: fmt.Sprintf("%s: %s", where, msg), Also: others(at, places, "and this")}
+	said := computed(msg)
+	if said != msg && len(path) == 0 {
+		return diag.Diagnostic{Code: diag.CUEFault, At: at, Message: said, Also: others(at, places, samePlace)}
+	}
+	return diag.Diagnostic{Code: diag.CUEFault, At: at, Message: fmt.Sprintf("%s: %s", where, said), Also: others(at, places, samePlace)}
 }
 
 func roundedNumber(at diag.Pos, name string) diag.Diagnostic {
@@ -209,12 +243,15 @@ func roundedNumber(at diag.Pos, name string) diag.Diagnostic {
 	}
 }
 
+// samePlace is said of places that add nothing on the line that is shown already.
+const samePlace = "and this"
+
 // others are the places besides one, each line once.
 func others(at diag.Pos, places []diag.Pos, text string) []diag.Note {
 	var out []diag.Note
 	for _, p := range places {
 		sameLine := func(n diag.Note) bool { return n.At.File == p.File && n.At.Line == p.Line }
-		if p.Compare(at) != 0 && !slices.ContainsFunc(out, sameLine) {
+		if p.Compare(at) != 0 && !(text == samePlace && sameLine(diag.Note{At: at})) && !slices.ContainsFunc(out, sameLine) {
 			out = append(out, diag.Note{At: p, Text: text})
 		}
 	}

@@ -51,14 +51,14 @@ func Load(fsys fs.FS, opts Options) (*Source, diag.List) {
 	ds = append(ds, faulty...)
 	src.Modules = modules(t, src.Context, opts.Log)
 	if slices.ContainsFunc(faulty, func(d diag.Diagnostic) bool { return path.Dir(d.At.File) == "." }) {
-		return src, append(ds, ownModuleFaults(src.Modules, faulty)...)
+		return src, t.meantReferences(append(ds, ownModuleFaults(src.Modules, faulty)...))
 	}
 	var mesh *Mesh
 	var mds diag.List
 	failed := opts.Log.Do("the mesh", diag.Pos{File: rootFiles[0], Line: 1, Column: 1, EndLine: 1, EndColumn: 2}, func() { mesh, mds = loadMesh(t, src.Context, opts) })
 	ds = slices.Concat(ds, mds, failed)
 	src.Mesh = mesh
-	return src, append(ds, ownModuleFaults(src.Modules, faulty)...)
+	return src, t.meantReferences(append(ds, ownModuleFaults(src.Modules, faulty)...))
 }
 
 // syntaxFaults are the first fault of each file that is not CUE; what follows
@@ -73,7 +73,7 @@ func syntaxFaults(t tree) diag.List {
 		e := errors.Errors(err)[0]
 		format, args := e.Msg()
 		msg := plainf(format, args)
-		ds = append(ds, syntax(PosOf(e.Position()), msg))
+		ds = append(ds, syntax(t, PosOf(e.Position()), msg))
 	}
 	return ds
 }

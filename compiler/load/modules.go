@@ -105,6 +105,9 @@ func buildOwn(t tree, ctx *cue.Context, m *Module) (cue.Value, diag.List) {
 		return cue.Value{}, diag.List{notAModule(m)}
 	}
 	loose := ctx.BuildInstance(instances(t, true, nil, arg)[0])
+	if ds := unknownNames(m); len(ds) > 0 {
+		return loose, ds // what CUE says of the same would be that something has no value
+	}
 	if err := full.Unify(def).Validate(); err != nil {
 		subject := "module " + m.Name
 		ds := Checker{
@@ -149,7 +152,12 @@ func ownModuleFaults(ms map[string]*Module, said diag.List) diag.List {
 			continue
 		}
 		_, mds := m.Value()
-		ds = append(ds, mds...)
+		for _, d := range mds {
+			// CUE reads the folders above a module as well, whose files have been spoken of
+			if !slices.ContainsFunc(said, func(s diag.Diagnostic) bool { return s.At.File == d.At.File }) {
+				ds = append(ds, d)
+			}
+		}
 		if m.replaces {
 			ds = append(ds, replaced(m))
 		}
