@@ -200,8 +200,7 @@ func TestWhoRequiresWhom(t *testing.T) {
 	for _, c := range []struct{ module, kind, name, scope string }{
 		{"xorg", "claims", "the-seat", "node"},
 		{"wayland", "claims", "the-seat", "node"},
-		{"mesh-wireguard", "claims", "the-mesh-network", "node"},
-		{"tailscale", "claims", "the-mesh-network", "node"},
+		{"mesh-addressing", "claims", "the-mesh-network", "node"},
 		{"dhcp", "claims", "the-dhcp", "site"},
 		{"hub", "claims", "the-hub", "mesh"},
 		{"postgres", "provides", "database", "mesh"},

@@ -324,16 +324,20 @@ func (r *resolver) networks(o *offer) {
 		o.networks = append(o.networks, n)
 	}
 	preferred := func(n Network) int {
-		for _, c := range n.Instance.Interface.Claims {
-			if c.Name == meshNetworkClaim {
-				return 0
-			}
+		if claimsMeshNetwork(n.Instance) || slices.ContainsFunc(n.Instance.Answers, func(a Answer) bool { return claimsMeshNetwork(a.Provider) }) {
+			return 0
 		}
 		return 1
 	}
 	slices.SortFunc(o.networks, func(a, b Network) int {
 		return cmp.Or(cmp.Compare(preferred(a), preferred(b)), cmp.Compare(a.Network, b.Network))
 	})
+}
+
+// claimsMeshNetwork says whether an instance holds the claim to be the mesh's network. A network
+// has it itself, or of what it requires for that (mesh-addressing).
+func claimsMeshNetwork(i *Instance) bool {
+	return i != nil && i.Interface != nil && slices.ContainsFunc(i.Interface.Claims, func(c evaluate.Claim) bool { return c.Name == meshNetworkClaim })
 }
 
 // trialNode resolves one node as if it were written otherwise, against what the
