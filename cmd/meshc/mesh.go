@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -42,6 +43,43 @@ func (g *globals) asJSON() (bool, error) {
 		return false, usageError{fmt.Errorf("unknown format %q; there are %v", g.format, show.Formats())}
 	}
 	return g.format == "json", nil
+}
+
+// meshAbove is the folder itself where a mesh may be in it, or the next one above that has a
+// mesh.cue: who stands in a folder of the mesh means the mesh.
+func meshAbove(dir string) string {
+	has := func(d, pattern string) bool {
+		found, _ := filepath.Glob(filepath.Join(d, pattern))
+		return len(found) > 0
+	}
+	above := dir
+	for range 16 {
+		if has(above, "mesh.cue") {
+			inModules := false
+			if rel, err := relative(above, dir); err == nil {
+				inModules = strings.HasPrefix(filepath.ToSlash(rel), "modules/")
+			}
+			if above == dir || inModules || !has(dir, "*.cue") {
+				return above
+			}
+			return dir
+		}
+		above = filepath.Join(above, "..")
+	}
+	return dir
+}
+
+// relative is a folder as seen from another, both as they really are.
+func relative(from, to string) (string, error) {
+	a, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	b, err := filepath.Abs(to)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(a, b)
 }
 
 // folder is the mesh's folder, which has to be there.

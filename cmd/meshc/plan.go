@@ -21,6 +21,9 @@ func (g *globals) compiled() (*build.Outcome, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	if !asJSON && g.format != "text" {
+		return nil, false, usageError{fmt.Errorf("this prints text or json, and has no form for %s; meshc check --format %s prints what is wrong", g.format, g.format)}
+	}
 	r, ds, err := g.look()
 	if err != nil {
 		return nil, false, err
@@ -229,10 +232,13 @@ gone: those that take something from it, and those that take something from thes
 			if err != nil {
 				return err
 			}
-			name, inst, _ := strings.Cut(args[0], "/")
+			name, inst, slash := strings.Cut(args[0], "/")
 			n, err := g.node(r, name)
 			if err != nil {
 				return err
+			}
+			if slash && inst == "" {
+				return usageError{fmt.Errorf("%q names no instance after the slash; without one it is the whole node", args[0])}
 			}
 			if inst != "" && instance(n, inst) == nil {
 				return usageError{fmt.Errorf("%s does not run %s", name, inst)}

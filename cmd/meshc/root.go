@@ -67,6 +67,11 @@ runs and who talks to whom. It writes one bundle per machine.
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	c.PersistentPreRun = func(sub *cobra.Command, _ []string) {
+		if !sub.Flags().Changed("chdir") && sub.Name() != "init" {
+			g.dir = meshAbove(".")
+		}
+	}
 	f := c.PersistentFlags()
 	f.StringVarP(&g.dir, "chdir", "C", ".", "the mesh's `folder`")
 	f.StringArrayVarP(&g.tags, "tag", "t", nil, "fill a CUE tag, `key=value`; may be given again")
@@ -84,10 +89,31 @@ runs and who talks to whom. It writes one bundle per machine.
 	complete(c, g)
 	c.AddCommand(topics()...)
 	c.CompletionOptions.HiddenDefaultCmd = false
+	c.InitDefaultHelpCmd()
 	for _, sub := range c.Commands() {
+		if sub.Name() == "help" {
+			ofKnown(sub)
+		}
 		checked(sub)
 	}
 	return c
+}
+
+// ofKnown refuses help for what there is not.
+func ofKnown(help *cobra.Command) {
+	help.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if found, rest, err := c.Root().Find(args); err == nil && found != c.Root() && len(rest) == 0 {
+			return nil
+		}
+		var known []string
+		for _, sub := range c.Root().Commands() {
+			known = append(known, sub.Name())
+		}
+		return fmt.Errorf("there is no help for %s%s", args[0], didYouMean(args[0], known))
+	}
 }
 
 // checked makes wrong arguments a wrong use, which ends with 2.

@@ -118,6 +118,14 @@ func unknownReference(at diag.Pos, name string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.UnknownReference, At: at, Message: nothingCalled + name}
 }
 
+func unknownTag(tag string, known []string) diag.Diagnostic {
+	d := diag.Diagnostic{Code: diag.UnknownReference, Message: fmt.Sprintf("-t %s: no file of the mesh has a value with @tag(%s)%s", tag, tag, orNearest(diag.Nearest(tag, known)))}
+	if len(known) > 0 && len(diag.Nearest(tag, known)) == 0 {
+		d.Message += "; the tags there are: " + strings.Join(known, ", ")
+	}
+	return d
+}
+
 func unknownField(what string) func(at diag.Pos, path, near []string) diag.Diagnostic {
 	return func(at diag.Pos, path, near []string) diag.Diagnostic {
 		d := diag.Diagnostic{Code: diag.UnknownField, At: at, Message: fmt.Sprintf("%s has no field %s%s", what, dotted(path), orNearest(near))}

@@ -153,6 +153,10 @@ func instanceFaults(t tree, inst *build.Instance) diag.List {
 		if several := (*cueload.MultiplePackageError)(nil); errors.As(e, &several) {
 			at = packageClause(t, path.Join(strings.TrimPrefix(several.Dir, root), several.Files[1]))
 		}
+		if tag := unusedTag.FindStringSubmatch(msg); tag != nil {
+			ds = append(ds, unknownTag(tag[1], t.tags()))
+			continue
+		}
 		switch {
 		case strings.Contains(msg, "import failed"), strings.Contains(msg, "cannot find package"), strings.Contains(msg, "cannot find module"), strings.Contains(msg, "not built into meshc"), strings.Contains(msg, "standard library import path"):
 			if importPath := importAt(inst, at); importPath != "" {

@@ -240,3 +240,20 @@ func computed(said string) string {
 	}
 	return said
 }
+
+var (
+	unusedTag = re(`^(?:tag|no tag for) "([^"]*)"`)
+	tagOfCUE  = re(`@tag\(\s*([\w-]+)`)
+)
+
+// tags are those that files of the mesh have values for.
+func (t tree) tags() []string {
+	var out []string
+	for _, b := range t {
+		for _, m := range tagOfCUE.FindAllSubmatch(b, -1) {
+			out = append(out, string(m[1]))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
