@@ -28,7 +28,7 @@ const module = "meshc.dev/"
 var floors = [][]string{
 	// what both the compiler and the machine's program need stands on the ground
 	{"schema", "catalog", "meshes", "render/seal"},
-	{"compiler/data", "compiler/folder", "compiler/addr", "compiler/netaddr", "compiler/diag", "compiler/cuedata", "compiler/parallel", "compiler/work", "compiler/unit"},
+	{"compiler/data", "compiler/folder", "compiler/addr", "compiler/netaddr", "compiler/screen", "compiler/diag", "compiler/cuedata", "compiler/parallel", "compiler/work", "compiler/unit"},
 	{"compiler/plan", "compiler/diag/show"},
 	{
 		"compiler/load", "compiler/layer", "compiler/evaluate", "compiler/lock", "compiler/history", "compiler/vault",

@@ -214,7 +214,7 @@ func (g *globals) progress(nodes int) func(done, total int) {
 	if !g.errTerminal || nodes < 20 {
 		return nil
 	}
-	bar := progressbar.NewOptions(nodes, progressbar.OptionSetWriter(g.stderr), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("writing"))
+	bar := progressbar.NewOptions(nodes, progressbar.OptionSetWriter(g.bar), progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("writing"))
 	return func(done, _ int) { _ = bar.Set(done) }
 }
 

@@ -313,3 +313,31 @@ func otherwise(t *testing.T, dir, path, content string) {
 		write(t, dir, e.Name, string(e.Data))
 	}
 }
+
+// DIA-5, T52: on a terminal our own inks pass, and nothing of a mesh does.
+func TestInksPassAndNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	mesh := "package mesh\n\nimport \"meshc.dev/schema\"\n\nschema.#Mesh\n\nname: \"a\"\nnodes: a: oops: 1 // \x1b[2J\x1b[8m\u009b\u202e\n"
+	if err := os.WriteFile(filepath.Join(dir, "mesh.cue"), []byte(mesh), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	w := &world{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" },
+		outTerminal: true, errTerminal: true,
+	}
+	if code := run([]string{"-C", dir, "plan"}, w); code != exitRefused {
+		t.Fatal(code, errs.String())
+	}
+	said := errs.String()
+	for _, want := range []string{"\x1b[1;31merror", `\x1b[2J\x1b[8m\u009b\u202e`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in %q", want, said)
+		}
+	}
+	for _, never := range []string{"\x1b[2J", "\x1b[8m", "\u009b", "\u202e"} {
+		if strings.Contains(said, never) {
+			t.Errorf("%q is in %q", never, said)
+		}
+	}
+}

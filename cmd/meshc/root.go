@@ -16,6 +16,8 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 type usageError struct{ error }
 
 func run(args []string, w *world) int {
+	w, end := w.shown()
+	defer end()
 	g := &globals{world: w}
 	c := commands(g)
 	g.watch()

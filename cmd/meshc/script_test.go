@@ -15,10 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"filippo.io/age"
 	"filippo.io/age/agessh"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"meshc.dev/compiler/screen"
 )
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
@@ -26,7 +29,7 @@ type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 // withSecrets adds what scripts about secrets need to the commands of all scripts.
 func withSecrets(all map[string]scriptCommand) map[string]scriptCommand {
 	maps.Copy(all, map[string]scriptCommand{
-		"fixture": fixture, "commit": commit, "refuses": refuses, "mends": mends, "mask": mask, "opens": opens, "same-tree": sameTree, "tool": tool,
+		"fixture": fixture, "commit": commit, "refuses": refuses, "mends": mends, "mask": mask, "opens": opens, "same-tree": sameTree, "tool": tool, "seen": seen,
 	})
 	return all
 }
@@ -192,6 +195,26 @@ func opens(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), secret, 0o600))
 	if len(args) > 3 {
 		ts.Check(os.WriteFile(ts.MkAbs(args[3]), append(purpose, '\n'), 0o600))
+	}
+}
+
+// seen runs a command, which may end as it likes, and holds that nothing it printed is hidden.
+func seen(ts *testscript.TestScript, _ bool, args []string) {
+	_ = ts.Exec(args[0], args[1:]...)
+	said := 0
+	for _, stream := range []string{"stdout", "stderr"} {
+		text := ts.ReadFile(stream)
+		if !utf8.ValidString(text) {
+			ts.Fatalf("%s of %s is no UTF-8: %q", stream, strings.Join(args, " "), text)
+		}
+		for i, r := range text {
+			if said++; screen.Hidden(r) && r != '\n' && r != '\t' {
+				ts.Fatalf("%s of %s holds %U: %q", stream, strings.Join(args, " "), r, text[max(0, i-40):min(len(text), i+40)])
+			}
+		}
+	}
+	if said == 0 {
+		ts.Fatalf("%s printed nothing", strings.Join(args, " "))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/term"
+
+	"meshc.dev/compiler/screen"
 )
 
 // Exit codes (cli.md).
@@ -36,9 +38,19 @@ type world struct {
 	stdout, stderr           io.Writer
 	env                      func(string) string
 	outTerminal, errTerminal bool
+	bar                      io.Writer      // standard error as it is, for what draws with no word of a mesh
 	exit                     func(code int) // ends the process
 	// random gives sources of random bytes for secrets; the system's where it is nil.
 	random func() io.Reader
+}
+
+// shown is the world in which everything that is printed is seen (screen.New). What it gives
+// besides ends the streams.
+func (w *world) shown() (*world, func()) {
+	out, errs := screen.New(w.stdout), screen.New(w.stderr)
+	s := *w
+	s.bar, s.stdout, s.stderr = w.stderr, out, errs
+	return &s, func() { _, _ = out.Close(), errs.Close() }
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

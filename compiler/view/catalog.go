@@ -13,6 +13,7 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"meshc.dev/compiler/load"
+	"meshc.dev/compiler/screen"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -198,14 +199,14 @@ func WriteCatalog(w io.Writer, ms []Module) error {
 		if !m.Builtin {
 			own = "(of this mesh)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Summary, own)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, screen.Text(m.Summary), own)
 	}
 	return t.Flush()
 }
 
 // WriteModule writes a module's page.
 func WriteModule(w io.Writer, m Module) error {
-	fmt.Fprintf(w, "%s: %s\n", m.Name, m.Summary)
+	fmt.Fprintf(w, "%s: %s\n", m.Name, screen.Text(m.Summary))
 	for _, s := range []struct {
 		title string
 		items []string
@@ -213,7 +214,7 @@ func WriteModule(w io.Writer, m Module) error {
 		if len(s.items) > 0 {
 			fmt.Fprintf(w, "\n%s\n", s.title)
 			for _, i := range s.items {
-				fmt.Fprintf(w, "  %s\n", i)
+				fmt.Fprintf(w, "  %s\n", screen.Text(i))
 			}
 		}
 	}
@@ -221,7 +222,7 @@ func WriteModule(w io.Writer, m Module) error {
 		fmt.Fprintf(w, "\nsettings\n")
 	}
 	for _, s := range m.Settings {
-		fmt.Fprintf(w, "  %s%s\n", s.Path, cmp.Or(prefixed(": ", s.Type), ""))
+		fmt.Fprintf(w, "  %s%s\n", screen.Text(s.Path), cmp.Or(prefixed(": ", s.Type), ""))
 		if s.Doc != "" {
 			fmt.Fprintf(w, "      %s\n", s.Doc)
 		}

@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"meshc.dev/compiler/screen"
 )
 
 // Text writes a diff for a terminal, what matters most first.
 func Text(w io.Writer, d *Diff, colour bool) error {
-	p := &painter{w: w, colour: colour}
+	p := &painter{w: screen.Inked(w), colour: colour}
 	if d.IsEmpty() {
 		p.printf("nothing changes between %s and %s\n", d.From, d.To)
 		return p.err
@@ -25,15 +27,15 @@ func Text(w io.Writer, d *Diff, colour bool) error {
 			impact = c.Impact
 			p.printf("\n%s\n", p.bold(impact.String()))
 		}
-		p.printf("  %s\n", strings.TrimRight(printable(c.title())+"  "+p.dim(onNodes(c.Nodes, 6)), " "))
+		p.printf("  %s\n", strings.TrimRight(screen.Text(c.title())+"  "+p.dim(screen.Text(onNodes(c.Nodes, 6))), " "))
 		for _, b := range c.Because {
-			p.printf("    %s\n", printable(b))
+			p.printf("    %s\n", screen.Text(b))
 		}
 		if c.At != "" {
-			p.printf("    %s\n", p.dim("from "+c.At))
+			p.printf("    %s\n", p.dim(screen.Text("from "+c.At)))
 		}
 		for line := range strings.Lines(c.Detail) {
-			p.printf("    %s\n", p.hunk(printable(strings.TrimSuffix(line, "\n"))))
+			p.printf("    %s\n", p.hunk(screen.Text(strings.TrimSuffix(line, "\n"))))
 		}
 	}
 	return p.err
@@ -119,7 +121,7 @@ func (d *Diff) On(node string) *Diff {
 
 // Stat writes a line a node: the gravest that happens to it, and how many of what.
 func Stat(w io.Writer, d *Diff, colour bool) error {
-	p := &painter{w: w, colour: colour}
+	p := &painter{w: screen.Inked(w), colour: colour}
 	if d.IsEmpty() {
 		p.printf("nothing changes between %s and %s\n", d.From, d.To)
 		return p.err
@@ -127,7 +129,7 @@ func Stat(w io.Writer, d *Diff, colour bool) error {
 	p.printf("%s → %s: %s\n", d.From, d.To, d.headline(p))
 	for _, c := range d.Changes {
 		if len(c.Nodes) == 0 {
-			p.printf("%s\n", printable(c.title()))
+			p.printf("%s\n", screen.Text(c.title()))
 		}
 	}
 	width, wide := 0, 0
@@ -192,16 +194,6 @@ func (p *painter) hunk(line string) string {
 		return p.paint("36", line)
 	}
 	return line
-}
-
-// printable shows control characters, which could otherwise drive a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '␀' + r%32
-		}
-		return r
-	}, s)
 }
 
 // onNodes names a few nodes and counts the rest.

@@ -10,6 +10,7 @@ import (
 
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
+	"meshc.dev/compiler/screen"
 	"meshc.dev/render/wireguard"
 )
 
@@ -29,7 +30,7 @@ type Way struct {
 
 // String is the way in as a plan lists it: "tcp 20311 from network: gitea/http".
 func (w Way) String() string {
-	return fmt.Sprintf("%s %s from %s: %s", cmp.Or(w.Protocol, "tcp+udp"), w.ports(), w.From, w.For)
+	return fmt.Sprintf("%s %s from %s: %s", cmp.Or(w.Protocol, "tcp+udp"), w.ports(), w.From, screen.Text(w.For))
 }
 
 // Ways lists the ways in that a node has, by port: those of its instances, those of

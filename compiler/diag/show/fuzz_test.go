@@ -10,6 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/screen"
 )
 
 // DIA-5: no file, position or text makes a printer panic, print what is hidden, or break its format.
@@ -42,7 +43,7 @@ func FuzzPrint(f *testing.F) {
 				t.Errorf("%s: the output is not UTF-8: %q", format, out)
 			}
 			for _, r := range out {
-				if hidden(r) && r != '\n' {
+				if screen.Hidden(r) && r != '\n' {
 					t.Errorf("%s: %U is printed as it is", format, r)
 				}
 			}

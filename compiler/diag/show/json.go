@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/screen"
 )
 
 // jsonPrinter writes one array, in which every diagnostic has every key: "at" is
@@ -66,8 +67,8 @@ func writeJSON(w io.Writer, v any) error {
 	out := make([]byte, 0, len(raw))
 	for len(raw) > 0 {
 		r, size := utf8.DecodeRune(raw)
-		if hidden(r) && r != '\n' {
-			out = fmt.Appendf(out, `\u%04x`, r)
+		if screen.Hidden(r) && r != '\n' {
+			out = append(out, screen.Spell(string(r))...)
 		} else {
 			out = append(out, raw[:size]...)
 		}

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"meshc.dev/compiler/screen"
 )
 
 const (
@@ -45,8 +47,8 @@ func cells(part string, base int) []cell {
 			for i := 0; i < len(cluster); {
 				r, size := utf8.DecodeRuneInString(cluster[i:])
 				text, width := cluster[i:i+size], 1
-				if hidden(r) || r == utf8.RuneError && size == 1 {
-					text = spell(text)
+				if screen.Hidden(r) || r == utf8.RuneError && size == 1 {
+					text = screen.Spell(text)
 					width = len(text)
 				} else {
 					width = uniseg.StringWidth(text)

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/screen"
 )
 
 // update says to rewrite the golden sections of testdata/*.txtar: UPDATE=1 go test, or make golden.
@@ -217,7 +218,7 @@ func conforms(t *testing.T, format string, e example) {
 		t.Error("the output is not UTF-8")
 	}
 	for i, r := range first {
-		if hidden(r) && r != '\n' && (format != "colour" || r != '\x1b') {
+		if screen.Hidden(r) && r != '\n' && (format != "colour" || r != '\x1b') {
 			t.Errorf("the output has the hidden character %U at byte %d", r, i)
 		}
 	}

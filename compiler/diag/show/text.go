@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/screen"
 )
 
 // textPrinter draws diagnostics for a person:
@@ -41,7 +42,7 @@ func (p textPrinter) Print(w io.Writer, l diag.List) error {
 		}
 		t.diagnostic(d)
 	}
-	_, err := w.Write(t.out.Bytes())
+	_, err := screen.Inked(w).Write(t.out.Bytes())
 	return err
 }
 
