@@ -66,46 +66,86 @@ func (w *walker) absolute(at token.Pos, names []string) {
 			w.node(n)
 		}
 	}
-	for _, n := range w.reads.scope[name] {
-		w.choose(n, path)
-	}
+	w.choose(w.reads.scope[name], path)
 	for _, n := range w.reads.scope[""] {
 		w.node(n)
 	}
 }
 
-// choose follows a path into what is declared.
-func (w *walker) choose(n ast.Node, path []string) {
-	n = bare(n)
-	if n == nil || !w.first(n, path) {
-		return
+// choose follows a path into a place, of which all declarations are given: CUE unifies them.
+// A path is followed where that is all there is to it: one name of something else, or
+// structs with constant labels. Anything else at the place, such as a definition and what
+// is given to it, may have part in every field of it, and counts whole.
+func (w *walker) choose(place []ast.Node, path []string) {
+	if len(place) == 1 {
+		if x, ok := bare(place[0]).(ast.Expr); ok {
+			if ident, names := chain(x); ident != nil {
+				if w.first(x, path) {
+					w.ident(ident, slices.Concat(names, path))
+				}
+				return
+			}
+		}
 	}
-	if x, ok := n.(ast.Expr); ok {
-		if ident, names := chain(x); ident != nil {
-			w.ident(ident, slices.Concat(names, path))
+	if len(path) > 0 {
+		if fields, conds, ok := w.reads.constants(place); ok {
+			for _, c := range conds {
+				w.node(c)
+			}
+			var below []ast.Node
+			for _, f := range fields {
+				if name, _ := constant(f.Label); name == path[0] {
+					below = append(below, f.Value)
+				}
+			}
+			w.choose(below, path[1:])
 			return
 		}
 	}
-	s, ok := n.(*ast.StructLit)
-	if !ok || len(path) == 0 {
-		w.inside(n)
-		return
+	for _, n := range place {
+		w.node(bare(n))
 	}
-	for _, e := range s.Elts {
-		switch e := e.(type) {
-		case *ast.Field:
-			switch name, ok := constant(e.Label); {
-			case !ok:
-				w.node(e)
-			case name == path[0]:
-				w.choose(e.Value, path[1:])
+}
+
+// constants are the fields of a place that is made of structs with constant labels, and the
+// conditions under which some of them stand. A struct that one does not get to by such
+// labels is none of these: what its own names mean here does not follow from itself.
+func (r *Reads) constants(place []ast.Node) (fields []*ast.Field, conds []ast.Node, ok bool) {
+	for _, n := range place {
+		if x, ok := bare(n).(*ast.Ident); ok && x.Node == nil && x.Name == "_" {
+			continue // anything: it adds nothing
+		}
+		s, isStruct := bare(n).(*ast.StructLit)
+		if _, placed := r.structs[s]; !isStruct || !placed {
+			return nil, nil, false
+		}
+		for _, e := range s.Elts {
+			switch e := e.(type) {
+			case *ast.Field:
+				if _, ok := constant(e.Label); !ok {
+					return nil, nil, false
+				}
+				fields = append(fields, e)
+			case *ast.Comprehension:
+				inner, ic, ok := r.constants([]ast.Node{e.Value})
+				if !ok || e.Fallback != nil {
+					return nil, nil, false
+				}
+				for _, c := range e.Clauses {
+					conds = append(conds, c)
+				}
+				fields, conds = append(fields, inner...), append(conds, ic...)
+			case *ast.Ellipsis:
+				if e.Type != nil {
+					return nil, nil, false
+				}
+			case *ast.LetClause, *ast.Attribute, *ast.CommentGroup: // a let counts where it is referred to
+			default:
+				return nil, nil, false
 			}
-		case *ast.EmbedDecl:
-			w.choose(e.Expr, path)
-		default:
-			w.node(e)
 		}
 	}
+	return fields, conds, true
 }
 
 // node follows everything that a piece of source mentions.
@@ -219,12 +259,12 @@ func (w *walker) ident(x *ast.Ident, path []string) {
 	case *ast.Field: // an alias of the field
 		w.field(x, n, path)
 	case *ast.LetClause:
-		w.choose(n.Expr, path)
+		w.choose([]ast.Node{n.Expr}, path)
 	case *ast.Alias:
 		if f, ok := x.Scope.(*ast.Field); ok {
 			w.field(x, f, path)
 		} else {
-			w.choose(n.Expr, path)
+			w.choose([]ast.Node{n.Expr}, path)
 		}
 	default:
 		w.scoped(x, path)
@@ -246,7 +286,7 @@ func (w *walker) scoped(x *ast.Ident, path []string) {
 		for _, e := range s.Elts {
 			if f, ok := e.(*ast.Field); ok {
 				if name, ok := constant(f.Label); ok && name == x.Name {
-					w.choose(f.Value, path)
+					w.node(f.Value)
 				}
 			}
 		}
@@ -256,7 +296,7 @@ func (w *walker) scoped(x *ast.Ident, path []string) {
 		}
 		w.node(s.Source)
 	case *ast.LetClause:
-		w.choose(s.Expr, path)
+		w.choose([]ast.Node{s.Expr}, path)
 	case *ast.Field: // the field's name
 		if _, ok := constant(s.Label); !ok {
 			w.node(s.Label)
@@ -274,7 +314,7 @@ func (w *walker) field(x *ast.Ident, f *ast.Field, path []string) {
 	if _, ok := constant(f.Label); !ok {
 		w.node(f.Label)
 	}
-	w.choose(f.Value, path)
+	w.node(f.Value)
 }
 
 // words are those of the language that mean no field. `self` is not among them: it means all.

@@ -36,9 +36,10 @@ func (r Read) Input() string {
 // in["node"].name, x.name where x is a copy of in.node) is followed to what it names;
 // whatever else is done with `in`, and any syntax that is not known here, reads all of it.
 //
-// A path is followed into a struct only by constant labels. What has other labels,
-// patterns, what is embedded or stands under a condition is taken whole, since it may hold
-// any of the struct's fields.
+// A path is followed into a place only where all that is declared of the place are structs
+// with constant labels, or it is one name of something else. Where a definition, a pattern
+// or anything computed takes part, whatever is declared there counts whole: CUE unifies
+// it, so that a field of the one may be made of what the other is given.
 type Reads struct {
 	scope map[string][]ast.Node // top-level names to what they are declared as; "" for those that are not constant
 	conds map[string][]ast.Node // top-level names to the conditions they stand under
@@ -172,11 +173,20 @@ func (r *Reads) place(f *ast.Field, at []string) {
 	if !ok {
 		return
 	}
+	r.within(s, at)
+}
+
+func (r *Reads) within(s *ast.StructLit, at []string) {
 	r.structs[s] = at
 	for _, e := range s.Elts {
-		if inner, ok := e.(*ast.Field); ok {
-			if name, ok := constant(inner.Label); ok {
-				r.place(inner, append(slices.Clone(at), name))
+		switch e := e.(type) {
+		case *ast.Field:
+			if name, ok := constant(e.Label); ok {
+				r.place(e, append(slices.Clone(at), name))
+			}
+		case *ast.Comprehension: // what stands under a condition stands in the struct around it
+			if inner, ok := e.Value.(*ast.StructLit); ok {
+				r.within(inner, at)
 			}
 		}
 	}
