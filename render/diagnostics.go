@@ -7,11 +7,37 @@ import (
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
+	"meshc.dev/render/bundle"
 	"meshc.dev/render/container"
 )
 
 func notABundle(n *plan.Node, err error) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.NotABundle, At: n.At, Message: fmt.Sprintf("what %s runs does not make a bundle: %v", n.Name, err)}
+}
+
+func tooLarge(r plan.Resource, size int) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.NotABundle, At: r.At, Message: fmt.Sprintf("%s has %d MB, and a machine's program takes files of at most %d MB", r.ID, size>>20, bundle.MaxFile>>20)}
+}
+
+// notItems says at a module's line what the machine's program would not take of the module's
+// resources: it is told with the same words as there, since the same function says it.
+func notItems(n *plan.Node, of map[bundle.ID]plan.Resource, err error) diag.List {
+	if err == nil {
+		return nil
+	}
+	var ds diag.List
+	items, rest := bundle.ItemErrors(err)
+	for _, e := range items {
+		if r, ok := of[e.ID]; ok {
+			ds = append(ds, diag.Diagnostic{Code: diag.BadResource, At: r.At, Message: fmt.Sprintf("%s: %v", r.ID, e.Err)})
+		} else {
+			rest = errors.Join(rest, e)
+		}
+	}
+	if rest != nil {
+		ds = append(ds, notABundle(n, rest))
+	}
+	return ds
 }
 
 func notSafeIn(r plan.Resource, secret addr.Resource, format, encoding string) diag.Diagnostic {

@@ -61,13 +61,28 @@ func (m *Mesh) All() ([]*bundle.Bundle, diag.List) {
 // Node renders one node; what is wrong with the mesh as a whole is said by All.
 func (m *Mesh) Node(n *plan.Node) (*bundle.Bundle, diag.List) {
 	l := &lowering{mesh: m, node: n}
+	of := map[bundle.ID]plan.Resource{} // what an item was made from
 	for _, i := range n.Instances {
 		l.instance = i
 		for _, r := range i.Resources {
+			had, held := len(l.items), len(l.entries)
 			l.resource(r)
+			for _, e := range l.entries[held:] {
+				if len(e.Data) > bundle.MaxFile {
+					l.ds = append(l.ds, tooLarge(r, len(e.Data)))
+				}
+			}
+			for _, item := range l.items[had:] {
+				of[item.Identity()] = r
+			}
 		}
 	}
 	if l.ds.HasErrors() {
+		return nil, l.ds
+	}
+	d := &bundle.Declaration{Mesh: m.plan.Mesh, Node: string(n.Name), Items: l.items}
+	d.Format = d.FormatNeeded()
+	if l.ds = append(l.ds, notItems(n, of, d.Check())...); l.ds.HasErrors() {
 		return nil, l.ds
 	}
 	if !n.Managed {
@@ -81,11 +96,7 @@ func (m *Mesh) Node(n *plan.Node) (*bundle.Bundle, diag.List) {
 	if r, err := seal.ParseRecipient(n.Recipient); err == nil {
 		o.Recipient = r.Fingerprint()
 	}
-	d := &bundle.Declaration{Mesh: m.plan.Mesh, Node: string(n.Name), Items: l.items}
-	d.Format = d.FormatNeeded()
 	b, err := bundle.New(d, l.entries, o)
-	if err != nil {
-		l.ds = append(l.ds, notABundle(n, err))
-	}
+	l.ds = append(l.ds, notItems(n, of, err)...)
 	return b, l.ds
 }

@@ -35,7 +35,11 @@ func things(r plan.Resource) []thing {
 		return []thing{{what: "the package " + r.Package.Name, value: fmt.Sprint(r.Package.Absent), share: true}}
 	case r.User != nil:
 		u := *r.User
-		return []thing{{what: "the user " + u.Name, value: fmt.Sprintf("%+v", u), share: true}}
+		out := []thing{{what: "the user " + u.Name, value: fmt.Sprintf("%+v", u), share: true}}
+		if u.UID != 0 { // two users never share one: each would own the other's files
+			out = append(out, thing{what: fmt.Sprintf("the uid %d", u.UID), value: fmt.Sprintf("%+v", u), share: true})
+		}
+		return out
 	case r.Unit != nil:
 		return []thing{{what: "the unit " + r.Unit.Name}}
 	case r.Container != nil:

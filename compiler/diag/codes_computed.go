@@ -418,13 +418,17 @@ resources: computed: roots: {kind: "trust", path: "/etc/ssl/mesh.pem"}`,
 		Explain: `A module serves the range of its private network, from which a firewall knows who belongs to it. It is an address and a prefix
 length, at most 32 for IPv4 and 128 for IPv6.`,
 		Wrong: `nodes: anchor: assign: {firewall: {}, web: {}}
-nodes: anchor: {site: "house", assign: lan: {}, settings: lan: prefix: "192.168.1.0/42"}
+nodes: anchor: {site: "house", assign: wires: {}}
 sites: house: {}
+// modules/wires/wires.cue
+provides: "private-network": serves: {network: "site:house", name: in.node.name, prefix: "192.168.1.0/42"}
 // modules/web/web.cue
 listens: http: {port: 80, fixed: true, reach: "network"}`,
 		Right: `nodes: anchor: assign: {firewall: {}, web: {}}
-nodes: anchor: {site: "house", assign: lan: {}, settings: lan: prefix: "192.168.1.0/24"}
+nodes: anchor: {site: "house", assign: wires: {}}
 sites: house: {}
+// modules/wires/wires.cue
+provides: "private-network": serves: {network: "site:house", name: in.node.name, prefix: "192.168.1.0/24"}
 // modules/web/web.cue
 listens: http: {port: 80, fixed: true, reach: "network"}`,
 	},

@@ -186,7 +186,8 @@ requires: storage: binds: path: "/etc/notes/storage.json"`,
 	{
 		Code: BadResource, Rule: "BLD-4", Title: "resource no machine could have",
 		Explain: `A module asks for something that no machine could have: a path that is not absolute or leads out of its place, a mode that is none, a
-name that the system does not take. Paths under /proc, /sys, /dev and the host's own state are not a module's.`,
+name that the system does not take, a file below another file, a validate command that does not name the file ("%" stands for it). Paths under
+/proc, /sys, /dev and the host's own state are not a module's.`,
 		Wrong: `nodes: anchor: assign: notes: {}
 // modules/notes/notes.cue
 resources: file: config: {path: "/etc/notes/../shadow", content: ""}`,
@@ -299,15 +300,17 @@ resources: {
 	},
 	{
 		Code: NotABundle, Rule: "BLD-4", Title: "not a bundle",
-		Explain: `What a node runs cannot be put into a bundle, which is as strict as the machine's program that reads it: a file stands below
-another file, a validate command does not name the file ("%" stands for it), a package's or user's name is none, a file
-has more than 16 MB.`,
+		Explain: `What a node runs cannot be put into a bundle, which is as strict as the machine's program that reads it: a file has more than
+16 MB. What is wrong with one resource is told of that resource (E0420).`,
 		Wrong: `nodes: anchor: assign: notes: {}
 // modules/notes/notes.cue
-resources: file: config: {path: "/etc/notes.conf", content: "", validate: ["notes", "check"]}`,
+import "strings"
+
+_k: strings.Repeat("0", 1000000)
+resources: file: config: {path: "/etc/notes.conf", content: strings.Join([for _ in strings.Split(strings.Repeat("x", 16), "") {_k}], "") + _k}`,
 		Right: `nodes: anchor: assign: notes: {}
 // modules/notes/notes.cue
-resources: file: config: {path: "/etc/notes.conf", content: "", validate: ["notes", "check", "%"]}`,
+resources: file: config: {path: "/etc/notes.conf", content: ""}`,
 	},
 	{
 		Code: SecretNotSafe, Rule: "SEC-10", Title: "secret in a place that cannot hold every value",

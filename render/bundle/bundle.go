@@ -207,7 +207,7 @@ func (b *Bundle) checkEntries() error {
 		}
 		if block, ok := item.(*Block); ok {
 			if err := checkBlockContent(e.Data); err != nil {
-				return fmt.Errorf("%s: %w", block.ID, err)
+				return &ItemError{block.ID, err}
 			}
 		}
 		named[name] = sum

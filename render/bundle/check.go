@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,7 @@ func (c *checker) add(err error) {
 
 func (c *checker) addTo(item Item, err error) {
 	if err != nil {
-		c.errs = append(c.errs, fmt.Errorf("%s: %w", item.Identity(), err))
+		c.errs = append(c.errs, &ItemError{item.Identity(), err})
 	}
 }
 
@@ -340,9 +341,13 @@ func checkOwner(what, s string) error {
 }
 
 // checkPackageName keeps to Debian's names, so that none reads as an option or a path.
+// packageName is a name as Debian has them (deb-control(5)), with the machine's kind where it has to be told. No
+// package's name ends in - or .; apt would take the one for a removal and the other for a pattern.
+var packageName = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]*[a-z0-9+](:[a-z0-9-]*[a-z0-9])?$`)
+
 func checkPackageName(s string) error {
-	if len(s) < 2 || len(s) > 128 || !onlyOf(s, "+-.:") || strings.IndexByte("+-.:", s[0]) >= 0 || strings.ToLower(s) != s {
-		return fmt.Errorf("package %q is no package's name", s)
+	if len(s) > 128 || !packageName.MatchString(s) {
+		return fmt.Errorf("package %q is no package's name: lower-case letters, digits, + - and ., two at least, beginning with a letter or digit and not ending in - or ., which apt would read as something else", s)
 	}
 	return nil
 }

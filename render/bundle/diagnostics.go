@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -22,6 +23,33 @@ func olderFormat(n, needed int) error {
 
 func notLabel(what, s string) error {
 	return fmt.Errorf("%s %q is not a name of lower-case letters, digits and inner hyphens", what, s)
+}
+
+// ItemError is what is wrong with one item of a declaration.
+type ItemError struct {
+	ID  ID
+	Err error
+}
+
+func (e *ItemError) Error() string { return fmt.Sprintf("%s: %v", e.ID, e.Err) }
+
+func (e *ItemError) Unwrap() error { return e.Err }
+
+// ItemErrors takes apart what Check found: what is wrong with items, and the rest, or nothing.
+func ItemErrors(err error) (items []*ItemError, rest error) {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		var others []error
+		for _, e := range all.Unwrap() {
+			of, other := ItemErrors(e)
+			items, others = append(items, of...), append(others, other)
+		}
+		return items, errors.Join(others...)
+	}
+	var e *ItemError
+	if errors.As(err, &e) {
+		return []*ItemError{e}, nil
+	}
+	return nil, err
 }
 
 func badIdentity(id ID) error {
