@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"meshc.dev/compiler/diag"
-	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
 	"meshc.dev/render/build"
@@ -27,7 +26,7 @@ func (g *globals) dataWarnings(now *build.Outcome) diag.List {
 	if err != nil || maps.EqualFunc(load.Files(tree), now.Source.Tree, bytes.Equal) {
 		return nil
 	}
-	was, ds, err := build.State(tree, g.options("check"), &evaluate.Cache{})
+	was, ds, err := build.State(tree, g.options("check"), now.Cache)
 	if err != nil || ds.HasErrors() {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"meshc.dev/compiler"
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/folder"
 	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
@@ -43,6 +44,8 @@ type Options struct {
 	Random func() io.Reader
 	// NoSharing is compiler.Input's.
 	NoSharing bool
+	// Cache is compiler.Input's.
+	Cache *evaluate.Cache
 }
 
 func (o Options) random() func() io.Reader {
@@ -60,6 +63,8 @@ type Outcome struct {
 	Change   *vault.Change
 	// Head is the lock of the last commit; nil where git knows none.
 	Head *lock.Lock
+	// Cache has what was evaluated, for State to compare with.
+	Cache *evaluate.Cache
 
 	lockFile []byte // as it was read
 }
@@ -167,15 +172,18 @@ func run(ctx context.Context, o Options, view *vault.View) (*Outcome, diag.List,
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.Cache == nil {
+		o.Cache = &evaluate.Cache{}
+	}
 	in := compiler.Input{
-		FS: fsys, Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing,
+		FS: fsys, Options: load.Options{Tags: o.Tags, Version: o.Version, Log: o.Log}, Mode: o.Settle, Lock: view.Lock, NoSharing: o.NoSharing, Cache: o.Cache,
 	}
 	locks, err := o.ask(&in)
 	if err != nil {
 		return nil, nil, err
 	}
 	result, ds := compiler.Compile(in)
-	out := &Outcome{Result: result, lockFile: view.Lock}
+	out := &Outcome{Result: result, Cache: o.Cache, lockFile: view.Lock}
 	restorable := func(ds diag.List) diag.List { return restoring(ds, locks, view.Lock) }
 	if ds.HasErrors() {
 		return out, restorable(ds), nil
