@@ -13,7 +13,7 @@ import (
 // demand is everything that a resolved mesh wants settled.
 func demand(r *resolve.Resolved, mode settle.Mode) (settle.Demand, diag.List) {
 	m := r.Mesh
-	ds := openFaults(m)
+	ds := append(openFaults(m), networkFaults(m)...)
 	d := settle.Demand{
 		Mode: mode, Pool: settle.Range{From: m.Ports.From, To: m.Ports.To}, PoolAt: m.Ports.At, NetworkAt: m.CIDR.At,
 	}

@@ -1,11 +1,13 @@
 package diag
 
-// Codes of what a person opens in the firewall.
+// Codes of what a person opens in the firewall, and of the ranges and endpoints of a network.
 const (
 	BadOpen         Code = "E0190"
 	OpensOverlap    Code = "E0390"
 	SSHNotOpen      Code = "E0590"
 	OpenFromNowhere Code = "E0591"
+	NetworkNotOurs  Code = "E0391"
+	EndpointTwice   Code = "E0592"
 )
 
 var openCodes = []Info{
@@ -26,6 +28,18 @@ nodes: anchor: open: "22": {for: "sshd", from: "world"}`,
 nodes: anchor: open: "22/tcp": {for: "sshd", from: "world"}`,
 	},
 	{
+		Code: NetworkNotOurs, Rule: "PRT-7", Title: "not a range for the mesh's network",
+		Explain: `network.cidr is the mesh's alone on every machine: what is sent there goes into the tunnel. So it is of the ranges that nobody has
+on the internet (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, fc00::/7), is neither loopback nor multicast, and has no address in common with a site's prefix, whose
+machines would lose their gateway.`,
+		Wrong: `network: cidr: "192.168.1.0/24"
+sites: house: prefix: "192.168.1.0/24"
+nodes: anchor: site: "house"`,
+		Right: `network: cidr: "10.86.0.0/16"
+sites: house: prefix: "192.168.1.0/24"
+nodes: anchor: site: "house"`,
+	},
+	{
 		Code: SSHNotOpen, Rule: "PRT-5", Title: "reserved for ssh, and closed",
 		Explain: `Reserving a port keeps meshc from assigning it and opens nothing. A reserved port whose reason names ssh is how somebody comes in
 to this machine, and its firewall would close it. Say from where it is open; from "machine" is allowed where closing it is meant.`,
@@ -40,5 +54,18 @@ can tell nobody who comes from there, so the port would be closed. Give the site
 nodes: anchor: {site: "house", assign: firewall: {}, open: "445/tcp": {for: "samba", from: "site"}}`,
 		Right: `sites: house: prefix: "192.168.1.0/24"
 nodes: anchor: {site: "house", assign: firewall: {}, open: "445/tcp": {for: "samba", from: "site"}}`,
+	},
+	{
+		Code: EndpointTwice, Rule: "CMP-1", Title: "one endpoint for two nodes",
+		Explain: `Two nodes say that the outside reaches them at one address and port. A packet that arrives there is given to one machine, so the
+other is never reached. Behind one router each needs a port of its own, which the router forwards.`,
+		Wrong: `network: cidr: "10.86.0.0/16"
+assign: "mesh-wireguard": {}
+nodes: anchor: {wireguard: "anchor000000000000000000000000000000000000A=", endpoint: "203.0.113.7"}
+nodes: board: {wireguard: "board0000000000000000000000000000000000000A=", endpoint: "203.0.113.7:51820"}`,
+		Right: `network: cidr: "10.86.0.0/16"
+assign: "mesh-wireguard": {}
+nodes: anchor: {wireguard: "anchor000000000000000000000000000000000000A=", endpoint: "203.0.113.7"}
+nodes: board: {wireguard: "board0000000000000000000000000000000000000A=", endpoint: "203.0.113.7:51821"}`,
 	},
 }

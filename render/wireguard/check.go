@@ -111,10 +111,17 @@ func (w *network) checkEndpoints() diag.List {
 		}
 	}
 	var l diag.List
+	held := map[netaddr.Endpoint]*member{}
 	for _, m := range w.members {
 		if m.node.Endpoint == "" {
 			continue
 		}
+		// A private address is one at its own site: two sites can have it.
+		if first := held[m.endpoint]; first != nil && m.endpoint.Port != 0 && (!m.local || first.atSite(m.node)) {
+			l = append(l, endpointTwice(first, m))
+			continue
+		}
+		held[m.endpoint] = m
 		if m.endpoint.Port == 0 {
 			_, err := netaddr.ParseEndpoint(m.node.Endpoint, defaultPort)
 			l = append(l, badEndpoint(m, err))
@@ -129,7 +136,9 @@ func (w *network) checkEndpoints() diag.List {
 		if err != nil {
 			continue
 		}
-		if w.inside(a) {
+		if a = a.Unmap(); a.IsLoopback() || a.IsUnspecified() || a.IsMulticast() {
+			l = append(l, endpointNobodys(m))
+		} else if w.inside(a) {
 			l = append(l, endpointInside(w, m))
 		} else if r, ok := w.loop(m, a); ok {
 			l = append(l, endpointBehindRoute(m, r))

@@ -79,6 +79,21 @@ func routeHidden(r route, m *member) diag.Diagnostic {
 	}
 }
 
+func endpointNobodys(m *member) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.BadEndpoint, At: endpointAt(m.node),
+		Message: fmt.Sprintf("the endpoint of %s is %s, and no other machine reaches this one at that address", m.node.Name, m.endpoint.Host),
+	}
+}
+
+func endpointTwice(first, m *member) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.EndpointTwice, At: endpointAt(m.node),
+		Message: fmt.Sprintf("%s is the endpoint of %s and of %s, and only one of them can be there", m.endpoint, first.node.Name, m.node.Name),
+		Also:    []diag.Note{{At: endpointAt(first.node), Text: "the other one"}},
+	}
+}
+
 func badEndpoint(m *member, err error) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.BadEndpoint, At: endpointAt(m.node),
