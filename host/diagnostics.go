@@ -27,14 +27,14 @@ func alreadyInitialized(is, want string) error {
 	return fmt.Errorf("this machine is node %q already, not %q; if it is to be another, remove %s first", is, want, nodeFile)
 }
 
-var errNoIdentity = fmt.Errorf("this machine has no key to open its secrets with, neither %s nor %s; run `mesh-host init NODE`", identityFile, sshHostKey)
+var errNoIdentity = fmt.Errorf("this machine has no key to open its secrets with, neither %s nor %s; if there was one, put it back from a backup: `mesh-host init NODE` makes another, and what was sealed to the old one is then made anew for all who share it", identityFile, sshHostKey)
 
 // chosenKeyFails says why the SSH host key cannot be used, where it was chosen before.
 func chosenKeyFails(err error) error {
 	if errors.Is(err, errNoIdentity) {
 		err = errors.New("it is not there")
 	}
-	return fmt.Errorf("%s was chosen as this machine's key (%s says so), and cannot be used: %w; put it back, or remove %s for a key of its own", sshHostKey, chosenFile, err, chosenFile)
+	return fmt.Errorf("%s was chosen as this machine's key (%s says so), and cannot be used: %w; put it back; for a key of its own instead, to which everything has to be sealed anew, move %s away", sshHostKey, chosenFile, err, chosenFile)
 }
 
 func openKey(p string, mode uint32) error {

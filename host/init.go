@@ -84,7 +84,7 @@ func (h *Host) makeIdentity(ctx context.Context, ssh bool) (seal.Identity, error
 	}
 	switch {
 	case ssh && !own.Absent:
-		return seal.Identity{}, fmt.Errorf("%s is there already; remove it if the SSH host key is to take its place", identityFile)
+		return seal.Identity{}, fmt.Errorf("%s is there already, and secrets are sealed to it; move it away, and keep it until everything is sealed anew, if the SSH host key is to take its place", identityFile)
 	case ssh:
 		id, err := h.identity()
 		if err == nil {
