@@ -40,6 +40,7 @@ type run struct {
 	together map[machine.Key]Verb
 	tried    map[string]error
 	hasTry   bool
+	verified map[string]error
 	alone    bool // packages did not all come together, and are tried one by one
 }
 
@@ -367,7 +368,7 @@ func (r *run) makeThing(ctx context.Context, w *wish) error {
 		}
 		return nil
 	}
-	if machine.IsQuadlet(w.key.Name) && w.key.Kind == machine.File {
+	if isText(w.key) && !want.Absent {
 		if err := r.try(ctx, w.key.Name); err != nil {
 			return err
 		}
@@ -457,50 +458,6 @@ func (r *run) makePackages(ctx context.Context, w *wish, want machine.Condition)
 		r.alone = true
 	}
 	return backend.Make(ctx, w.key, machine.Want{Condition: want})
-}
-
-// try asks the generator about all Quadlet files of the bundle, once, before the
-// first is swapped in: a bad one never replaces a good one.
-func (r *run) try(ctx context.Context, p string) error {
-	if !r.hasTry && !r.dry {
-		files := map[string][]byte{}
-		for _, w := range r.wishes {
-			if f, ok := w.item.(*bundle.File); ok && machine.IsQuadlet(f.Path) {
-				content, err := r.opened.content(f)
-				if err != nil {
-					return err
-				}
-				files[f.Path] = content
-			}
-		}
-		if err := r.addForeign(files); err != nil {
-			return err
-		}
-		tried, err := r.host.Machine.Units.Try(ctx, files)
-		if err != nil {
-			return err
-		}
-		r.tried, r.hasTry = tried, true
-	}
-	return r.tried[p]
-}
-
-// addForeign adds the Quadlet files of others, which those of the bundle may name.
-func (r *run) addForeign(files map[string][]byte) error {
-	names, err := r.host.Machine.Root.ReadDir(machine.QuadletDir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		p := machine.QuadletDir + "/" + name
-		if _, ours := files[p]; ours || !machine.IsQuadlet(p) {
-			continue
-		}
-		if files[p], err = r.host.Machine.Root.ReadFile(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // difference says in which way a thing is not as wanted.

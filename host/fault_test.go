@@ -27,6 +27,11 @@ type faultyUnits struct {
 	restarted []string
 	made      []string
 	bad       map[string]error // units that cannot be made
+	refused   map[string]error // texts that are not accepted
+}
+
+func (u *faultyUnits) Verify(context.Context, map[string][]byte) (map[string]error, error) {
+	return u.refused, nil
 }
 
 func (u *faultyUnits) Reread(context.Context) error { u.rereads++; return u.noReread }

@@ -226,3 +226,22 @@ func TestStartOrder(t *testing.T) {
 		t.Errorf("made %s, want %s", got, want)
 	}
 }
+
+// HST-10, T09: a text that systemd does not accept never takes the place of one that it
+// does, and everything else goes on.
+func TestRefusedText(t *testing.T) {
+	dir := newTree(t)
+	h, u := faulty(t, dir)
+	items := []bundle.Item{plain("a/file.u", appText), plain("b/file.c", "/etc/c"), running("a/unit.u", "app.service", "a/file.u")}
+	noFailures(t, apply(t, h, write(t, items, map[bundle.ID]string{"a/file.u": "[Service]\nExecStart=/bin/a\n", "b/file.c": "1"})))
+	u.refused = map[string]error{appText: errors.New("systemd does not accept it")}
+	r := apply(t, h, write(t, items, map[bundle.ID]string{"a/file.u": "[Service]\nUsr=a\n", "b/file.c": "2"}))
+	for _, want := range []string{"failed file " + appText, "skipped unit app.service", "changed file /etc/c"} {
+		if !strings.Contains(lines(r), want) {
+			t.Errorf("%q is not in\n%s", want, lines(r))
+		}
+	}
+	if data, _ := os.ReadFile(filepath.Join(dir, appText)); string(data) != "[Service]\nExecStart=/bin/a\n" {
+		t.Errorf("the text is %q", data)
+	}
+}

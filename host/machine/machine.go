@@ -170,6 +170,8 @@ type Units interface {
 	// Try generates units from Quadlet files, given by path, without installing
 	// anything, and says which of the files are not accepted, and why.
 	Try(ctx context.Context, files map[string][]byte) (map[string]error, error)
+	// Verify is Try of texts that are units' own, or add to one.
+	Verify(ctx context.Context, files map[string][]byte) (map[string]error, error)
 }
 
 // Unknowable are units that cannot be looked at, such as a template, each with the reason.

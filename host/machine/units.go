@@ -289,3 +289,8 @@ func (b *treeUnits) Reload(context.Context, string) error { return nil }
 func (b *treeUnits) Try(context.Context, map[string][]byte) (map[string]error, error) {
 	return nil, nil
 }
+
+// Verify has no systemd in a tree either.
+func (b *treeUnits) Verify(context.Context, map[string][]byte) (map[string]error, error) {
+	return nil, nil
+}
