@@ -19,23 +19,16 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"meshc.dev/host"
 	"meshc.dev/host/machine"
+	"meshc.dev/render/seal"
 )
 
 func main() {
-	keepMemory()
+	seal.KeepMemory()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// keepMemory keeps what is in memory, which secrets are, from getting into a file or
-// another's hands: no core is written, and no other process looks in (HST-9).
-func keepMemory() {
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }
 
 // The exit codes.

@@ -182,13 +182,13 @@ func firewall(d day) {
 		to := netip.MustParseAddr(strangers[n])
 		probes = append(probes, probe{n, "a stranger", "", to, "tcp", allPorts(), []int{22}},
 			// WireGuard is silent to who has no key: that the tunnels are up shows that it is let in.
-			probe{n, "a stranger", "", to, "udp", udpSample, []int{22}})
+			probe{n, "a stranger", "", to, "udp", udpSample, nil})
 		for _, from := range names {
 			if from != n {
 				to := netip.MustParseAddr(d.address(n))
 				want := append([]int{22}, open[n]...)
 				slices.Sort(want)
-				probes = append(probes, probe{n, from, from, to, "tcp", samplePorts(all...), want}, probe{n, from, from, to, "udp", udpSample, []int{22}})
+				probes = append(probes, probe{n, from, from, to, "tcp", samplePorts(all...), want}, probe{n, from, from, to, "udp", udpSample, nil})
 			}
 		}
 	}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package seal
+
+// KeepMemory is for Linux alone.
+func KeepMemory() {}
