@@ -77,3 +77,24 @@ func TestOnePlaceTwice(t *testing.T) {
 		})
 	}
 }
+
+// HST-2: a directory is made before what lies in it, though it is declared behind it.
+func TestDirectoryDeclaredLater(t *testing.T) {
+	dir := newTree(t)
+	items := []bundle.Item{
+		&bundle.Directory{ID: "a/directory.in", Path: "/srv/all/in", Mode: 0o750}, plain("a/file.f", "/srv/all/in/f"),
+		&bundle.Directory{ID: "a/directory.z", Path: "/srv/all", Mode: 0o711},
+	}
+	b := write(t, items, map[bundle.ID]string{"a/file.f": "x"})
+	noFailures(t, foretold(t, "child first", dir, b))
+	if info, err := os.Stat(filepath.Join(dir, "srv/all")); err != nil || info.Mode().Perm() != 0o711 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if r := apply(t, onTree(t, dir), b); len(r.Events) > 0 {
+		t.Errorf("again it does\n%s", lines(r))
+	}
+	foretold(t, "nothing", dir, write(t, nil, nil))
+	if _, err := os.Stat(filepath.Join(dir, "srv/all")); err == nil {
+		t.Error("it is there for good")
+	}
+}

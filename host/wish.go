@@ -55,15 +55,15 @@ func keyOf(item bundle.Item) (machine.Key, bool) {
 	panic(fmt.Sprintf("host: no thing for %T", item))
 }
 
-// wishes lists what a declaration wants, in its order, each directory that has to be
-// there and is not declared before the first thing in it.
+// wishes lists what a declaration wants, in its order, each directory that something lies
+// in before the first such thing, whether it is declared later or not at all.
 func wishes(d *bundle.Declaration) []*wish {
 	var out []*wish
 	byKey := map[machine.Key]*wish{}
-	declared := map[string]bool{}
+	declared := map[string]*bundle.Directory{}
 	for _, item := range d.Items {
 		if dir, ok := item.(*bundle.Directory); ok {
-			declared[dir.Path] = true
+			declared[dir.Path] = dir
 		}
 	}
 	for _, item := range d.Items {
@@ -72,15 +72,21 @@ func wishes(d *bundle.Declaration) []*wish {
 			continue
 		}
 		if w := byKey[key]; w != nil {
-			w.ids = append(w.ids, item.Identity())
+			if w.item != item {
+				w.ids = append(w.ids, item.Identity())
+			}
 			continue
 		}
 		for _, dir := range parents(key) {
 			k := machine.Key{Kind: machine.Directory, Name: dir}
-			if !declared[dir] && byKey[k] == nil {
-				byKey[k] = &wish{key: k}
-				out = append(out, byKey[k])
+			if byKey[k] != nil {
+				continue
 			}
+			byKey[k] = &wish{key: k}
+			if d := declared[dir]; d != nil { // later, and what lies in it needs it now
+				byKey[k] = &wish{key: k, ids: []bundle.ID{d.ID}, item: d}
+			}
+			out = append(out, byKey[k])
 		}
 		byKey[key] = &wish{key: key, ids: []bundle.ID{item.Identity()}, item: item}
 		out = append(out, byKey[key])
