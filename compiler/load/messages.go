@@ -78,6 +78,12 @@ func telling(errs []errors.Error) []errors.Error {
 func customMessage(errs []errors.Error) string {
 	for _, e := range errs {
 		format, args := e.Msg()
+		if _, own, marked := strings.Cut(fmt.Sprintf(format, args...), ownWords); marked {
+			return strings.ReplaceAll(own, ownWords, "")
+		}
+	}
+	for _, e := range errs {
+		format, args := e.Msg()
 		msg := fmt.Sprintf(format, args...)
 		switch {
 		case strings.HasPrefix(format, "conflicting"), strings.HasPrefix(format, "invalid"), strings.HasPrefix(format, "%d errors"),
@@ -160,6 +166,7 @@ func plain(e errors.Error) string {
 	format, args := e.Msg()
 	s := internals.ReplaceAllString(fmt.Sprintf(format, args...), "")
 	s = strings.ReplaceAll(s, root+"/", "")
+	s = strings.ReplaceAll(s, ownWords, "")
 	return strings.Replace(s, "undefined field: ", "there is no field ", 1)
 }
 

@@ -95,7 +95,7 @@ func own(t tree, ctx *cue.Context, name string) *Module {
 // holds, and without for everything else.
 func buildOwn(t tree, ctx *cue.Context, m *Module) (cue.Value, diag.List) {
 	arg := "./modules/" + m.Name
-	inst := instances(t, false, nil, arg)[0]
+	inst := markOwnWords(instances(t, false, nil, arg)[0])
 	if inst.Err != nil {
 		return cue.Value{}, instanceFaults(t, inst)
 	}
@@ -104,7 +104,7 @@ func buildOwn(t tree, ctx *cue.Context, m *Module) (cue.Value, diag.List) {
 	if !ok {
 		return cue.Value{}, diag.List{notAModule(m)}
 	}
-	loose := ctx.BuildInstance(instances(t, true, nil, arg)[0])
+	loose := ctx.BuildInstance(markOwnWords(instances(t, true, nil, arg)[0]))
 	if ds := unknownNames(m); len(ds) > 0 {
 		return loose, ds // what CUE says of the same would be that something has no value
 	}
