@@ -6,6 +6,7 @@ package compose
 
 import (
 	"net/netip"
+	"path"
 	"slices"
 
 	"meshc.dev/compiler/addr"
@@ -158,11 +159,28 @@ func (b *builder) gives() {
 var kindOrder = []string{"package", "user", "directory", "data", "secret", "file", "block", "computed", "container", "unit"}
 
 func compareResources(a, b plan.Resource) int {
-	if d := slices.Index(kindOrder, a.ID.Kind) - slices.Index(kindOrder, b.ID.Kind); d != 0 {
+	if d := rank(a) - rank(b); d != 0 {
 		return d
 	}
 	if a.ID.Name < b.ID.Name {
 		return -1
 	}
 	return 1
+}
+
+// rank is where a resource's kind stands in kindOrder. A unit that others of its instance are started by, or lie
+// on, comes before all of those: a socket cannot be bound once its service runs.
+func rank(r plan.Resource) int {
+	at := 10 * slices.Index(kindOrder, r.ID.Kind)
+	if r.Unit == nil {
+		return at
+	}
+	before := 10 * slices.Index(kindOrder, "container")
+	switch path.Ext(r.Unit.Name) {
+	case ".mount", ".automount", ".swap":
+		return before - 2
+	case ".socket", ".path", ".timer":
+		return before - 1
+	}
+	return at
 }
