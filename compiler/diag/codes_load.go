@@ -29,6 +29,8 @@ const (
 	BadReserved      Code = "E0125"
 	CUEFails         Code = "E0165"
 	TooMuch          Code = "E0166"
+	NoPackage        Code = "E0180"
+	LeftOut          Code = "W0181"
 )
 
 var loadCodes = []Info{
@@ -278,6 +280,22 @@ summary: "our own zsh"`,
 "8000-8100", "53/udp", "127.0.0.53:53/udp", "[::1]:53". The outgoing range is two ports with a hyphen.`,
 		Wrong: `nodes: anchor: reserved: ports: "eth0:53": "the resolver"`,
 		Right: `nodes: anchor: reserved: ports: "127.0.0.53:53/udp": "the resolver"`,
+	},
+	{
+		Code: NoPackage, Rule: "DIA-2", Title: "file without a package line",
+		Explain: `The files of a folder are one CUE package, and each says so in its first line: "package mesh" for the mesh, the module's
+name for a module, with an underscore where that has a hyphen. CUE leaves out a file that does not, and with it every machine it declares, whose
+bundle would be removed; so it is refused. A file with nothing but comments may lack the line.`,
+		Wrong: `$ sed -i 1d nodes_cabin.cue && meshc check`,
+		Right: `$ sed -i '1i package mesh' nodes_cabin.cue && meshc check`,
+	},
+	{
+		Code: LeftOut, Rule: "DIA-2", Title: "not in the mesh",
+		Explain: `CUE files lie in the mesh's folder of which nothing is in the mesh: CUE leaves out files whose names begin with _ or end
+in _tool.cue or _test.cue, and a folder counts only where it is modules/NAME or where a file imports it. A file in cue.mod, in modules/NAME/cases, or in a
+folder that begins with a dot or with _ is not spoken of, and neither is one that its own @if leaves out.`,
+		Wrong: `$ mkdir cabin && mv nodes_cabin.cue cabin && meshc check`,
+		Right: `$ mv cabin/nodes_cabin.cue . && meshc check`,
 	},
 	{
 		Code: CUEFails, Rule: "DIA-5", Title: "CUE itself fails",

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,33 @@ func notAMesh(at diag.Pos) diag.Diagnostic {
 
 func packageNames(at diag.Pos, msg string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.PackageNames, At: at, Message: msg}
+}
+
+func noPackage(p, name string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.NoPackage, At: diag.Pos{File: p, Line: 1, Column: 1, EndLine: 1, EndColumn: 2},
+		Message: fmt.Sprintf("%s has no package line, so CUE would leave the whole file out; its first line is to be", p), Help: "package " + name,
+	}
+}
+
+func fileLeftOut(p, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.LeftOut, At: diag.Pos{File: p}, Message: fmt.Sprintf("nothing of %s is in the mesh: CUE leaves out %s", p, why)}
+}
+
+// folderLeftOut names a few of the files of a folder that nobody imports.
+func folderLeftOut(dir string, files []string) diag.Diagnostic {
+	const most = 5
+	var names []string
+	for _, p := range files[:min(most, len(files))] {
+		names = append(names, path.Base(p))
+	}
+	if more := len(files) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return diag.Diagnostic{
+		Code: diag.LeftOut, At: diag.Pos{File: files[0]},
+		Message: fmt.Sprintf("nothing of the folder %s is in the mesh: it is no module and nothing imports it; it has %s", dir, strings.Join(names, ", ")),
+	}
 }
 
 func unknownImport(at diag.Pos, path string) diag.Diagnostic {

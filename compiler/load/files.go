@@ -69,7 +69,8 @@ func readTree(fsys fs.FS) (tree, diag.List) {
 				return
 			}
 			p := path.Join(dir, e.Name())
-			isCUE := strings.HasSuffix(p, ".cue") && !strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(e.Name(), "_")
+			why := ignoredName(e.Name())
+			isCUE := strings.HasSuffix(p, ".cue") && !strings.HasPrefix(e.Name(), ".") && why == ""
 			if e.IsDir() {
 				if !skipDir(p) {
 					walk(p, depth+1)
@@ -90,6 +91,9 @@ func readTree(fsys fs.FS) (tree, diag.List) {
 				}
 			}
 			if !isCUE {
+				if why != "" && !strings.HasPrefix(p, "cue.mod/") && !isCase(dir) {
+					ds = append(ds, fileLeftOut(p, why))
+				}
 				continue
 			}
 			b, d := readFile(fsys, p)

@@ -42,12 +42,19 @@ func Load(fsys fs.FS, opts Options) (*Source, diag.List) {
 	src := &Source{Tree: t, Context: cuecontext.New()}
 	rootFiles := t.under(".")
 	if len(rootFiles) == 0 {
-		if len(ds) == 0 {
+		if !ds.HasErrors() {
 			ds = append(ds, noMesh())
 		}
 		return src, ds
 	}
 	faulty := syntaxFaults(t)
+	for _, d := range leftOut(t) {
+		if d.Severity() == diag.Error { // what its folder lacks then is a consequence
+			faulty = append(faulty, d)
+		} else {
+			ds = append(ds, d)
+		}
+	}
 	ds = append(ds, faulty...)
 	src.Modules = modules(t, src.Context, opts.Log)
 	if slices.ContainsFunc(faulty, func(d diag.Diagnostic) bool { return path.Dir(d.At.File) == "." }) {
