@@ -24,6 +24,9 @@ type Module struct {
 	// Provides are the provisions that the source names, whatever the settings.
 	Provides map[string]diag.Pos
 
+	// Unmanaged says that what the mesh, a site or a group assigns of it is also for nodes that
+	// no bundle is applied to.
+	Unmanaged bool
 	// Containers says whether the source declares containers, from which a machine is reached by another name.
 	Containers bool
 	// Shields says whether the source keeps ports from the kernel's outgoing connections.

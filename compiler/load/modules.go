@@ -11,6 +11,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
 
 	"meshc.dev/catalog"
 	"meshc.dev/compiler/diag"
@@ -171,6 +172,11 @@ func newModule(name string, files []*ast.File) *Module {
 	for _, f := range files {
 		for _, d := range f.Decls {
 			staticDecl(m, d)
+			if f, ok := d.(*ast.Field); ok { // under a condition it says nothing for certain
+				lit, isLit := f.Value.(*ast.BasicLit)
+				label, _, _ := ast.LabelName(f.Label)
+				m.Unmanaged = m.Unmanaged || label == "unmanaged" && isLit && lit.Kind == token.TRUE
+			}
 		}
 	}
 	for _, n := range topFields(files, "resources") {

@@ -39,17 +39,32 @@ type placed struct {
 	*load.Assign
 }
 
-// assigned gives what the layers assign to a node and it does not omit, by instance.
+// assigned gives what the layers assign to a node and it does not omit, by instance. One
+// that no bundle is applied to runs what it is assigned itself, and of what all are assigned
+// only what is for such nodes too: it would be asked for the rest for ever.
 func (r *resolver) assigned(n *load.Node) map[string][]placed {
 	out := map[string][]placed{}
 	for _, s := range r.strata(n) {
 		for name, a := range s.Assign {
+			if !n.Managed && s.rank != layer.Node && !r.isForUnmanaged(n, name, a) {
+				continue
+			}
 			if _, omitted := n.Omit[name]; !omitted {
 				out[name] = append(out[name], placed{s, a})
 			}
 		}
 	}
 	return out
+}
+
+// isForUnmanaged says whether what a layer assigns is for an unmanaged node too: its module
+// says so, or the node assigns the same instance itself.
+func (r *resolver) isForUnmanaged(n *load.Node, name string, a *load.Assign) bool {
+	if own := n.Layer.Assign[name]; own != nil {
+		return true
+	}
+	m := r.src.Modules[a.Module]
+	return m == nil || m.Unmanaged // one that there is not is refused
 }
 
 // newInstance makes an instance from its assignments; there are none where it is brought in.
