@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	keepMemory()
 	// A compilation lives for seconds and keeps most of what it makes, so collecting
 	// less often saves a fifth of its time; the limit keeps a thousand nodes within 1.5 GB.
 	debug.SetGCPercent(300)

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// keepMemory is for systems where it is known how.
+func keepMemory() {}
