@@ -30,7 +30,6 @@ demo: ## builds the mesh meshes/home into bundles, and shows what one machine is
 
 test: lint ## everything a change has to pass; prints how many tests there were
 	@testdata/tools/install.sh
-	@$(MAKE) --no-print-directory race fuzz
 	@go build -o bin/gotest ./testdata/tools/gotest
 	@MESHC_TEST_TOOLS=required bin/gotest $(GO)
 

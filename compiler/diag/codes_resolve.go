@@ -420,13 +420,13 @@ settings: {
 	notes: {}
 }
 // modules/notes/notes.cue
-requires: shell: optional: true`,
+requires: shell: {optional: true, binds: path: "/etc/notes/shell.json"}`,
 		Right: `nodes: laptop: assign: {
 	zsh: {}
 	notes: {}
 }
 // modules/notes/notes.cue
-requires: shell: optional: true`,
+requires: shell: {optional: true, binds: path: "/etc/notes/shell.json"}`,
 	},
 	{
 		Code: NetworkServes, Rule: "SCP-5", Title: "network without a name",
