@@ -3,6 +3,7 @@ package compose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"meshc.dev/compiler/addr"
@@ -52,6 +53,18 @@ func badFrom(i *exchange.Instance, r evaluate.Rule) diag.Diagnostic {
 
 func unknownRuleListen(i *exchange.Instance, r evaluate.Rule) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.UnknownListen, At: r.At, Message: fmt.Sprintf("rule %s of %s opens the listen %s, which it does not have", r.Name, i.Addr, r.Listen)}
+}
+
+// pathNotASCII shows a path by its characters' numbers, since the eye takes one for another.
+func pathNotASCII(node addr.Node, r plan.Resource, path string, place func(addr.Resource) diag.Pos) diag.Diagnostic {
+	at := r.At
+	if !at.IsValid() {
+		at = place(r.ID)
+	}
+	return diag.Diagnostic{
+		Code: diag.PathNotASCII, At: at, On: []string{string(node)},
+		Message: fmt.Sprintf("%s on %s has the path %s", r.ID, diag.Nodes, strconv.QuoteToASCII(path)),
+	}
 }
 
 // twice names both instances and where each is assigned.

@@ -3,6 +3,8 @@ package compose
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
@@ -63,6 +65,11 @@ func (b *builder) once() {
 	held := map[string]claim{}
 	b.alias = map[addr.Resource]addr.Resource{}
 	for _, i := range b.out.plan.Instances {
+		for _, r := range i.Resources {
+			if p := pathOf(r); !isASCII(p) {
+				b.refuse(pathNotASCII(b.node.Name, r, p, b.place))
+			}
+		}
 		i.Resources = slices.DeleteFunc(i.Resources, func(r plan.Resource) bool {
 			shared := false
 			var with *plan.Resource // two meet in one thing only, however many they have in common
@@ -82,6 +89,27 @@ func (b *builder) once() {
 			return shared
 		})
 	}
+}
+
+// pathOf is the path that a resource puts something at, empty where it has none.
+func pathOf(r plan.Resource) string {
+	switch {
+	case r.File != nil:
+		return r.File.Path
+	case r.Secret != nil:
+		return r.Secret.Path
+	case r.Directory != nil:
+		return r.Directory.Path
+	case r.Block != nil:
+		return r.Block.Path
+	case r.Computed != nil:
+		return r.Computed.Path
+	}
+	return ""
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // place is where the instance of a resource is assigned.

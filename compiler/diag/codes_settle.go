@@ -43,6 +43,7 @@ const (
 
 	DataLeft      Code = "W0375"
 	RenamedUnsaid Code = "W0376"
+	PathNotASCII  Code = "W0381"
 )
 
 var settleCodes = []Info{
@@ -512,6 +513,17 @@ listens: http: {port: 40000, fixed: true}`,
 		Right: `nodes: board: assign: web: {}
 // modules/web/web.cue
 listens: http: port: 40000`,
+	},
+	{
+		Code: PathNotASCII, Rule: "BLD-4", Title: "path that is not plain ASCII",
+		Explain: `A path on a machine has a character that a reader may take for another one or not see at all: a Cyrillic а in "/etc/pаsswd",
+a space of no width. Two spellings of one letter are two files, too. It is built as it stands; in the message such characters stand by their numbers.`,
+		Wrong: `nodes: board: assign: notes: {}
+// modules/notes/notes.cue
+resources: file: one: {path: "/etc/naïve.conf", content: "x"}`,
+		Right: `nodes: board: assign: notes: {}
+// modules/notes/notes.cue
+resources: file: one: {path: "/etc/naive.conf", content: "x"}`,
 	},
 	{
 		Code: RangeWide, Rule: "PRT-3", Title: "many ports mapped one by one",
