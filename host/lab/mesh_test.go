@@ -78,9 +78,9 @@ func (d day) diffRestarts() map[string][]string {
 	return said
 }
 
-var unitPattern = regexp.MustCompile(`(?m)^unit "[^"]+" \{\n +name += "([^"]+)"`)
+var unitPattern = regexp.MustCompile(`(?m)^unit "[^"]+" \{\n +name += "([^"]+)"\n +enabled += \w+\n +state += "running"`)
 
-// units are those that a machine's bundle declares.
+// units are those that a machine's bundle declares to run; others start what is triggered.
 func (d day) units(name string) []string {
 	d.Helper()
 	data, err := os.ReadFile(filepath.Join(d.mesh, "dist", name, "declaration.hcl"))
