@@ -38,11 +38,12 @@ func complete(c *cobra.Command, g *globals) {
 	}
 	c.InitDefaultHelpCmd()
 	flags := map[string]map[string]func() []string{
-		"lock":   {"new-recipient": func() []string { return append(g.nodeNames(), "recovery\tthe offline key") }},
-		"rotate": {"consumer": func() []string { return g.instanceNames("@", false) }},
-		"diff":   {"format": func() []string { return diffFormats }},
-		"graph":  {"format": func() []string { return graphFormats }},
-		"init":   {"ci": func() []string { return append(ciNames(), "none") }},
+		"lock":    {"new-recipient": func() []string { return append(g.nodeNames(), "recovery\tthe offline key") }},
+		"rotate":  {"consumer": func() []string { return g.instanceNames("@", false) }},
+		"diff":    {"format": func() []string { return diffFormats }},
+		"catalog": {"format": func() []string { return catalogFormats }},
+		"graph":   {"format": func() []string { return graphFormats }},
+		"init":    {"ci": func() []string { return append(ciNames(), "none") }},
 	}
 	for _, sub := range c.Commands() {
 		if s := arguments[sub.Name()]; s != nil {

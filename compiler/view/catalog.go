@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -23,60 +22,68 @@ type Module struct {
 	Name     string    `json:"name"`
 	Summary  string    `json:"summary"`
 	Builtin  bool      `json:"builtin"`
-	Provides []string  `json:"provides"`
-	Requires []string  `json:"requires"`
-	Listens  []string  `json:"listens"`
-	Claims   []string  `json:"claims"`
-	Needs    []string  `json:"needs"`
+	Provides []Part    `json:"provides"`
+	Requires []Part    `json:"requires"`
+	Listens  []Part    `json:"listens"`
+	Claims   []Part    `json:"claims"`
+	Needs    []Part    `json:"needs"`
+	Data     []Part    `json:"data"`
 	Settings []Declare `json:"settings"`
 }
 
-// Declare is a setting: its path, what it may be, and what its author says of it.
+// Declare is a setting, or a field of an interface: its path, what it is or may be, under which condition
+// it is there, and what its author says of it.
 type Declare struct {
 	Path string `json:"path"`
 	Type string `json:"type"`
+	If   string `json:"if,omitempty"`
 	Doc  string `json:"doc"`
 }
 
 // OfModule reads a module's page from its source.
 func OfModule(m *load.Module) Module {
 	out := Module{Name: m.Name, Summary: m.Summary, Builtin: m.Builtin, Settings: []Declare{}}
-	out.Provides = entries(m.Files, "provides", "scope")
-	out.Requires = entries(m.Files, "requires", "optional")
-	out.Listens = entries(m.Files, "listens", "port")
-	out.Claims = entries(m.Files, "claims", "scope")
-	out.Needs = entries(m.Files, "needs", "supplied")
+	out.Provides = parts(m.Files, "provides")
+	out.Requires = parts(m.Files, "requires")
+	out.Listens = parts(m.Files, "listens")
+	out.Claims = parts(m.Files, "claims")
+	out.Needs = parts(m.Files, "needs")
+	out.Data = parts(m.Files, "data")
 	for _, f := range m.Files {
-		for _, d := range f.Decls {
-			if field, ok := d.(*ast.Field); ok && label(field) == "settings" {
-				declared(field.Value, nil, &out.Settings)
-			}
-		}
+		eachField(f.Decls, "settings", "", func(x ast.Expr, when string) {
+			declared(x, nil, when, &out.Settings)
+		})
 	}
 	return out
 }
 
-// declared lists settings below a struct, with what stands in comments above them.
-func declared(x ast.Expr, path []string, out *[]Declare) {
-	s, ok := x.(*ast.StructLit)
-	if !ok {
+// declared lists what stands below a struct, with what stands in comments above it.
+func declared(x ast.Expr, path []string, when string, out *[]Declare) {
+	s := structOf(x)
+	if s == nil {
 		return
 	}
 	for _, e := range s.Elts {
 		switch e := e.(type) {
 		case *ast.Ellipsis:
-			*out = append(*out, Declare{Path: strings.Join(append(path, "…"), "."), Type: "", Doc: "any other key"})
+			*out = append(*out, Declare{Path: strings.Join(append(path[:len(path):len(path)], "…"), "."), If: when, Doc: "any other key"})
+		case *ast.EmbedDecl:
+			if !isError(e.Expr) {
+				*out = append(*out, Declare{Path: strings.Join(append(path[:len(path):len(path)], "…"), "."), Type: typeOf(e.Expr), If: when})
+			}
+		case *ast.Comprehension:
+			declared(e.Value, path, both(when, clauses(e)), out)
 		case *ast.Field:
-			p := append(path[:len(path):len(path)], label(e))
-			inner, isStruct := e.Value.(*ast.StructLit)
-			if isStruct && len(inner.Elts) > 0 && !onlyPattern(inner) {
+			p := append(path[:len(path):len(path)], optionalLabel(e))
+			inner := structOf(e.Value)
+			if inner != nil && len(inner.Elts) > 0 && !onlyPattern(inner) {
 				if doc := comment(e); doc != "" {
-					*out = append(*out, Declare{strings.Join(p, "."), "", doc})
+					*out = append(*out, Declare{strings.Join(p, "."), "", when, doc})
 				}
-				declared(inner, p, out)
+				declared(inner, p, when, out)
 				continue
 			}
-			*out = append(*out, Declare{strings.Join(p, "."), typeOf(e.Value), comment(e)})
+			*out = append(*out, Declare{strings.Join(p, "."), typeOf(e.Value), when, comment(e)})
 		}
 	}
 }
@@ -145,76 +152,31 @@ func label(f *ast.Field) string {
 	return name
 }
 
-// entries names what stands in a top-level struct, with one telling field each.
-func entries(files []*ast.File, field, telling string) []string {
-	out := []string{}
-	var visit func(d ast.Decl)
-	visit = func(d ast.Decl) {
-		switch d := d.(type) {
-		case *ast.Comprehension:
-			if s, ok := d.Value.(*ast.StructLit); ok {
-				for _, e := range s.Elts {
-					visit(e)
-				}
-			}
-		case *ast.Field:
-			s, ok := d.Value.(*ast.StructLit)
-			if label(d) != field || !ok {
-				return
-			}
-			for _, e := range s.Elts {
-				if f, ok := e.(*ast.Field); ok {
-					out = append(out, entry(f, telling))
-				}
-			}
-		}
-	}
-	for _, f := range files {
-		for _, d := range f.Decls {
-			visit(d)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func entry(f *ast.Field, telling string) string {
-	s, ok := f.Value.(*ast.StructLit)
-	if !ok {
-		return label(f)
-	}
-	for _, e := range s.Elts {
-		if g, ok := e.(*ast.Field); ok && label(g) == telling {
-			return fmt.Sprintf("%s (%s %s)", label(f), telling, strings.Trim(typeOf(g.Value), `"`))
-		}
-	}
-	return label(f)
-}
-
 // WriteCatalog writes one line a module.
 func WriteCatalog(w io.Writer, ms []Module) error {
 	t := newTable(w)
 	for _, m := range ms {
-		own := ""
-		if !m.Builtin {
-			own = "(of this mesh)"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, screen.Text(m.Summary), own)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, screen.Text(m.Summary), m.whose())
 	}
 	return t.Flush()
+}
+
+func (m Module) whose() string {
+	if m.Builtin {
+		return ""
+	}
+	return "(of this mesh)"
 }
 
 // WriteModule writes a module's page.
 func WriteModule(w io.Writer, m Module) error {
 	fmt.Fprintf(w, "%s: %s\n", m.Name, screen.Text(m.Summary))
-	for _, s := range []struct {
-		title string
-		items []string
-	}{{"provides", m.Provides}, {"requires", m.Requires}, {"listens", m.Listens}, {"claims", m.Claims}, {"needs", m.Needs}} {
-		if len(s.items) > 0 {
-			fmt.Fprintf(w, "\n%s\n", s.title)
-			for _, i := range s.items {
-				fmt.Fprintf(w, "  %s\n", screen.Text(i))
+	for _, s := range m.interfaces() {
+		fmt.Fprintf(w, "\n%s\n", s.title)
+		for _, p := range s.parts {
+			fmt.Fprintf(w, "  %s\n", screen.Text(p.headline(s.title)))
+			for _, f := range p.told(s.title) {
+				writeDeclare(w, "      ", f)
 			}
 		}
 	}
@@ -222,12 +184,16 @@ func WriteModule(w io.Writer, m Module) error {
 		fmt.Fprintf(w, "\nsettings\n")
 	}
 	for _, s := range m.Settings {
-		fmt.Fprintf(w, "  %s%s\n", screen.Text(s.Path), cmp.Or(prefixed(": ", s.Type), ""))
-		if s.Doc != "" {
-			fmt.Fprintf(w, "      %s\n", s.Doc)
-		}
+		writeDeclare(w, "  ", s)
 	}
 	return nil
+}
+
+func writeDeclare(w io.Writer, indent string, d Declare) {
+	fmt.Fprintf(w, "%s%s%s%s\n", indent, screen.Text(d.Path), screen.Text(prefixed(": ", d.Type)), screen.Text(prefixed("  ", d.If)))
+	if d.Doc != "" {
+		fmt.Fprintf(w, "%s    %s\n", indent, screen.Text(d.Doc))
+	}
 }
 
 func prefixed(p, s string) string {
