@@ -99,6 +99,7 @@ func Compile(in Input) (*Result, diag.List) {
 		}
 		composed, cds := compose.Compose(exchanged, eval)
 		out.Plan, out.Secrets = composed.Plan, composed.Secrets
+		out.record(in.Mode)
 		if cds.HasErrors() || slices.Equal(composed.Mappings, d.Mappings) {
 			return out, slices.Concat(ds, sds, xds, cds).Sorted()
 		}
@@ -109,6 +110,15 @@ func Compile(in Input) (*Result, diag.List) {
 		}
 	}
 	return out, append(ds, mappingsMove(d.Mappings)).Sorted()
+}
+
+// record has the lock say where data is, wherever it may be written.
+func (r *Result) record(m settle.Mode) {
+	if m.Step == settle.Locked {
+		return
+	}
+	r.Lock = r.Lock.Clone()
+	r.Lock.Data = lock.Recorded(r.Plan.Kept())
 }
 
 // maxRounds is more than mappings need that say their ports themselves: one to see

@@ -41,9 +41,11 @@ const (
 	RangeWide    Code = "W0363"
 	RoomLater    Code = "W0364"
 
-	DataLeft      Code = "W0375"
-	RenamedUnsaid Code = "W0376"
-	PathNotASCII  Code = "W0381"
+	DataLeft       Code = "W0375"
+	RenamedUnsaid  Code = "W0376"
+	NoEarlier      Code = "W0377"
+	DataUnrecorded Code = "W0378"
+	PathNotASCII   Code = "W0381"
 )
 
 var settleCodes = []Info{
@@ -491,6 +493,22 @@ is a new machine: it gets another address and other ports, logins and credential
 moved: nodes: says that it is the same.`,
 		Wrong: `$ sed -i 's/nodes: board:/nodes: office:/' mesh.cue && meshc check`,
 		Right: `$ sed -i 's/nodes: board:/moved: nodes: board: "office"\nnodes: office:/' mesh.cue && meshc check`,
+	},
+	{
+		Code: NoEarlier, Rule: "DAT-1", Title: "the commit before is not here",
+		Explain: `This clone has the last commit alone, as CI makes it where nobody says otherwise, so that nothing can be said of
+what the commit does to data: whether a program keeps it elsewhere, runs on another machine, or has another database.
+A clone of two commits is enough.`,
+		Wrong: `$ git clone --depth 1 file://$PWD /tmp/clone && meshc check -C /tmp/clone`,
+		Right: `$ git clone --depth 2 file://$PWD /tmp/clone && meshc check -C /tmp/clone`,
+	},
+	{
+		Code: DataUnrecorded, Rule: "DAT-1", Title: "the lock has data elsewhere",
+		Explain: `The lock says where data is, so that a change that moves none is known without a look at all that there was. Here the mesh was
+committed without the lock that belongs to it: a later change that leads back to what the lock says would pass for none.
+meshc lock writes it.`,
+		Wrong: `$ sed -i 's/version: "17"/version: "18"/' mesh.cue && git commit -qm "18" mesh.cue && meshc check`,
+		Right: `$ meshc lock && git commit -qm "18" mesh.lock.hcl && meshc check`,
 	},
 	{
 		Code: PoolOutgoing, Rule: "PRT-1", Title: "the pool reaches into the outgoing ports",

@@ -20,6 +20,9 @@ func build(file string, d document) (*Lock, diag.List) {
 	if b.lock.Mesh = d.mesh; d.mesh != "" && !addr.IsName(d.mesh) {
 		b.faults = append(b.faults, badMesh(d.meshAt.pos(file)))
 	}
+	if d.kept {
+		b.lock.Data = map[string][]string{}
+	}
 	for i := range d.entries {
 		b.lock.spans[i] = d.entries[i].at
 		b.add(d.entries, i)
@@ -39,7 +42,10 @@ func (b *builder) add(entries []entry, i int) {
 	if first, ok := b.lock.places[p]; ok {
 		// The same line twice says the same: it is what is left when both sides of
 		// a merge are kept. Two values for one key say nothing.
-		if o := &entries[first]; !e.value.equal(o.value) {
+		if o := &entries[first]; !e.value.equal(o.value) && e.section == kept {
+			// Of where data is, the next lock says what is true; until then nothing is.
+			delete(b.lock.Data, e.key)
+		} else if !e.value.equal(o.value) {
 			b.faults = append(b.faults, entryTwice(e.at.pos(b.file), o.at.pos(b.file), e.key))
 		}
 		return
@@ -58,6 +64,8 @@ func (b *builder) add(entries []entry, i int) {
 		problem = b.secret(e)
 	case moved:
 		problem = b.move(e)
+	case kept:
+		problem = b.data(e)
 	default:
 		b.faults = append(b.faults, unknownSection(e.at.pos(b.file), e.section))
 		return
@@ -208,6 +216,15 @@ func (b *builder) move(e *entry) string {
 		return "a move is \"node old\" or \"instance old@node\" and the new name"
 	}
 	b.lock.Moved[e.key] = to
+	return ""
+}
+
+func (b *builder) data(e *entry) string {
+	values, ok := e.value.texts()
+	if !ok || !isPlain(e.key) || slices.ContainsFunc(values, func(s string) bool { return !isPlain(s) }) {
+		return "where data is, is a list of strings"
+	}
+	b.lock.Data[e.key] = values
 	return ""
 }
 

@@ -89,7 +89,7 @@ func notSection(at diag.Pos, name string) diag.Diagnostic {
 func unknownSection(at diag.Pos, name string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.LockEntry, At: at, Help: restore,
-		Message: fmt.Sprintf("a lock has no section %.60q; it has ports, addresses, logins, secrets and moved", name),
+		Message: fmt.Sprintf("a lock has no section %.60q; it has ports, addresses, logins, secrets, moved and data", name),
 	}
 }
 

@@ -13,6 +13,7 @@ type document struct {
 	format  int
 	mesh    string
 	meshAt  span
+	kept    bool // there is a section of where data is, with entries or without
 	entries []entry
 }
 
@@ -88,6 +89,7 @@ func readPrinted(src string) (document, bool) {
 			return d, false
 		}
 		seen[name] = true
+		d.kept = d.kept || name == kept
 		for {
 			line, ok := s.next()
 			if !ok {

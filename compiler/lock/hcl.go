@@ -100,6 +100,7 @@ func readHCL(s *source) (document, diag.List) {
 			l = append(l, notSection(s.pos(a.NameRange), a.Name))
 			continue
 		}
+		d.kept = d.kept || a.Name == kept
 		for _, it := range entries.Items {
 			key, ok := s.key(it.KeyExpr)
 			if !ok {

@@ -1,7 +1,7 @@
 // Package lock is the file mesh.lock.hcl: what was settled once and is kept, in
 // the mesh's git: the port of each listen, the address of each node, the login of
-// each consumer, and of each secret who holds it in which blob, never the secret
-// itself.
+// each consumer, of each secret who holds it in which blob, never the secret
+// itself, and where data is.
 //
 // One entry is one line, and the lines are sorted, so that git merges what two
 // branches settled. Read takes any HCL that says the same; the form that Bytes
@@ -12,6 +12,8 @@
 package lock
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"net/netip"
 	"slices"
@@ -45,6 +47,10 @@ type Lock struct {
 	// swapped names: that they were carried out cannot be seen from the other entries.
 	// From "node anchor" or "instance gitea@board" to the new name.
 	Moved map[string]string
+	// Data is where everything is that has to survive, as plan.Kept lists it and Recorded
+	// writes it; nil where a lock was written before that was recorded. It decides nothing: with it
+	// can be seen that a change moves no data, without compiling what there was.
+	Data map[string][]string
 
 	file   string
 	places map[place]int // index of the entry in spans
@@ -103,6 +109,7 @@ func (l *Lock) Clone() *Lock {
 	c.Addresses = cloneOrNew(l.Addresses)
 	c.Logins = cloneOrNew(l.Logins)
 	c.Moved = cloneOrNew(l.Moved)
+	c.Data = maps.Clone(l.Data)
 	c.Secrets = make(map[string]Secret, len(l.Secrets))
 	for name, s := range l.Secrets {
 		s.Ends = slices.Clone(s.Ends)
@@ -118,10 +125,60 @@ func cloneOrNew[K comparable, V any](m map[K]V) map[K]V {
 	return maps.Clone(m)
 }
 
+// Nodes are all that anything was settled for.
+func (l *Lock) Nodes() map[addr.Node]bool {
+	out := map[addr.Node]bool{}
+	for k := range l.Addresses {
+		out[k] = true
+	}
+	for k := range l.Ports {
+		out[k.Instance.Node] = true
+	}
+	for k := range l.Logins {
+		out[k.Provider.Node], out[k.Consumer.Instance.Node] = true, true
+	}
+	for _, s := range l.Secrets {
+		for _, e := range s.Ends {
+			out[e.Node()] = true
+		}
+	}
+	for k := range l.Data {
+		name, _, _ := strings.Cut(k, " ")
+		if i, err := addr.ParseInstance(name); err == nil {
+			out[i.Node] = true
+		}
+	}
+	delete(out, "") // of a recovery key
+	return out
+}
+
 // IsEmpty says whether nothing is settled.
 func (l *Lock) IsEmpty() bool {
-	return len(l.Ports)+len(l.Addresses)+len(l.Logins)+len(l.Secrets)+len(l.Moved) == 0
+	return len(l.Ports)+len(l.Addresses)+len(l.Logins)+len(l.Secrets)+len(l.Moved)+len(l.Data) == 0
 }
+
+// Recorded is what can stand in a lock of where data is: what is no plain text, or long, by its digest.
+func Recorded(kept map[string][]string) map[string][]string {
+	plain := func(s string) string {
+		if isPlain(s) && len(s) <= maxRecorded {
+			return s
+		}
+		sum := sha256.Sum256([]byte(s))
+		return "sha256 " + hex.EncodeToString(sum[:])
+	}
+	out := make(map[string][]string, len(kept))
+	for k, list := range kept {
+		values := make([]string, len(list))
+		for i, v := range list {
+			values[i] = plain(v)
+		}
+		out[plain(k)] = values
+	}
+	return out
+}
+
+// maxRecorded keeps a line of the lock one that a person can read.
+const maxRecorded = 200
 
 // place is an entry of the file.
 type place struct{ section, key string }

@@ -114,6 +114,31 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+// DAT-1: where data is stands in the lock on one line for each who keeps it, whatever its name is; two lines for one are
+// none, since the next lock writes it anew.
+func TestData(t *testing.T) {
+	l := New()
+	l.Data = Recorded(map[string][]string{"store@board": {"/var/lib/store", "/srv/${a}\"", strings.Repeat("x", 300)}, "gitea@board database": {"store@board", "database gitea"}})
+	src := string(l.Bytes())
+	if !strings.Contains(src, "data = {\n  \"gitea@board database\" = [\"store@board\", \"database gitea\"]\n  \"store@board\" = [\"/var/lib/store\", \"sha256 ") {
+		t.Errorf("printed\n%s", src)
+	}
+	if got := mustRead(t, src); !maps.EqualFunc(got.Data, l.Data, slices.Equal) || got.IsEmpty() || !got.Nodes()["board"] {
+		t.Errorf("read %v", got.Data)
+	}
+	l.Data = Recorded(nil)
+	if got := mustRead(t, string(l.Bytes())); got.Data == nil || mustRead(t, printed).Data != nil {
+		t.Errorf("that there is no data is read as %v, that nobody knows as %v", got.Data, mustRead(t, printed).Data)
+	}
+	twice := strings.Replace(src, "  \"store@board\"", "  \"store@board\" = [\"/srv/store\"]\n  \"store@board\"", 1)
+	if got := mustRead(t, twice); len(got.Data) != 1 {
+		t.Errorf("of two places it takes one: %v", got.Data)
+	}
+	if _, ds := Read(File, []byte("format = 2\ndata = {\n  \"store@board\" = \"/srv\"\n}\n")); !ds.HasErrors() {
+		t.Error("a place that is no list is taken")
+	}
+}
+
 // PRT-8: which moves were carried out is kept where it cannot be seen otherwise.
 func TestMoved(t *testing.T) {
 	l := New()
@@ -251,7 +276,7 @@ func TestReadersAgree(t *testing.T) {
 }
 
 func difference(a, b document) string {
-	if a.format != b.format || len(a.entries) != len(b.entries) {
+	if a.format != b.format || a.kept != b.kept || len(a.entries) != len(b.entries) {
 		return fmt.Sprintf("format %d and %d, %d and %d entries", a.format, b.format, len(a.entries), len(b.entries))
 	}
 	for i, x := range a.entries {

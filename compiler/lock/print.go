@@ -14,6 +14,7 @@ const (
 	logins    = "logins"
 	secrets   = "secrets"
 	moved     = "moved"
+	kept      = "data"
 )
 
 // Bytes is the file: the same bytes for the same entries. It panics on an entry
@@ -28,6 +29,7 @@ func (l *Lock) Bytes() []byte {
 		{logins, make([]string, 0, len(l.Logins))},
 		{secrets, make([]string, 0, len(l.Secrets))},
 		{moved, make([]string, 0, len(l.Moved))},
+		{kept, make([]string, 0, len(l.Data))},
 	}
 	add := func(i int, key, value string) {
 		sections[i].lines = append(sections[i].lines, "  "+quote(key)+" = "+value+"\n")
@@ -47,6 +49,9 @@ func (l *Lock) Bytes() []byte {
 	for k, to := range l.Moved {
 		add(4, k, quote(to))
 	}
+	for k, values := range l.Data {
+		add(5, k, quoted(values))
+	}
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "format = %d\n", Format)
@@ -54,8 +59,8 @@ func (l *Lock) Bytes() []byte {
 		fmt.Fprintf(&b, "mesh = %s\n", quote(l.Mesh))
 	}
 	for _, s := range sections {
-		if s.name == moved && len(s.lines) == 0 {
-			continue // most meshes never have one
+		if s.name == moved && len(s.lines) == 0 || s.name == kept && l.Data == nil {
+			continue // most meshes never have a move, and older locks do not know where data is
 		}
 		b.WriteString(s.name + " = {\n")
 		slices.Sort(s.lines) // as text, so that sort(1) puts a merged section in order too
@@ -72,14 +77,11 @@ func (l *Lock) Bytes() []byte {
 func (s Secret) line(name string) string {
 	ends := slices.SortedFunc(slices.Values(s.Ends), End.Compare)
 	list := func(of func(End) string) string {
-		var b strings.Builder
+		values := make([]string, len(ends))
 		for i, e := range ends {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(quote(of(e)))
+			values[i] = of(e)
 		}
-		return "[" + b.String() + "]"
+		return quoted(values)
 	}
 	sealed := ""
 	if s.Sealed != "" && s.Sealed != name {
@@ -90,6 +92,18 @@ func (s Secret) line(name string) string {
 		", to = " + list(func(e End) string { return e.To }) +
 		", blobs = " + list(func(e End) string { return e.Blob }) +
 		", sha256 = " + list(func(e End) string { return e.SHA256 }) + " }"
+}
+
+// quoted is a list on one line.
+func quoted(list []string) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(s))
+	}
+	return "[" + b.String() + "]"
 }
 
 // quote writes a string that means itself in HCL, without any escape: everything

@@ -2,9 +2,7 @@ package diff
 
 import (
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
@@ -53,7 +51,12 @@ func (c *comparison) place(nodes []string) diag.Pos {
 			return n.At
 		}
 	}
-	for _, n := range c.to.Plan.Nodes {
+	return anyPlace(c.to.Plan)
+}
+
+// anyPlace is where a mesh's first node stands.
+func anyPlace(p *plan.Plan) diag.Pos {
+	for _, n := range p.Nodes {
 		return n.At
 	}
 	return diag.Pos{}
@@ -61,7 +64,7 @@ func (c *comparison) place(nodes []string) diag.Pos {
 
 // left says of an instance that goes where its data stays.
 func (c *comparison) left(before *plan.Node, i *plan.Instance) {
-	data := dataOf(i)
+	data := i.Keeps()
 	if len(data) == 0 {
 		return
 	}
@@ -77,7 +80,7 @@ func (c *comparison) left(before *plan.Node, i *plan.Instance) {
 			continue
 		}
 		x.What = fmt.Sprintf("%s moves to %s, and its data does not", i.Name, n.Name)
-		for _, p := range dataOf(o) {
+		for _, p := range o.Keeps() {
 			x.Because = append(x.Because, fmt.Sprintf("it begins anew in %s of %s", p, n.Name))
 		}
 	}
@@ -87,7 +90,7 @@ func (c *comparison) left(before *plan.Node, i *plan.Instance) {
 // data says of an instance that stays whether it keeps its data elsewhere, and so begins anew, or
 // another version is to read what it has.
 func (c *comparison) data(name addr.Node, was, is *plan.Instance) {
-	a, b := dataOf(was), dataOf(is)
+	a, b := was.Keeps(), is.Keeps()
 	x := Change{Impact: Moves, Kind: OfData, What: "data of " + is.Name + " stays behind"}
 	for _, p := range a {
 		if !slices.Contains(b, p) {
@@ -108,7 +111,7 @@ func (c *comparison) data(name addr.Node, was, is *plan.Instance) {
 	if len(a) == 0 {
 		return
 	}
-	old, now := versions(was), versions(is)
+	old, now := was.Versions(), is.Versions()
 	for _, what := range union(old, now) {
 		if old[what] != "" && now[what] != "" && old[what] != now[what] {
 			c.add(name, Change{
@@ -137,9 +140,9 @@ func (c *comparison) databases(name addr.Node, before, after *plan.Node) {
 			c.add(name, x)
 			continue
 		}
-		a, b := leaves(o.Binding), leaves(t.Binding)
+		a, b := o.Stored(), t.Stored()
 		for _, k := range union(a, b) {
-			if a[k] != b[k] && !slices.Contains(whereabouts, k) {
+			if a[k] != b[k] {
 				x.Because = append(x.Because, fmt.Sprintf("%s is %s instead of %s", k, orNone(b[k]), orNone(a[k])))
 			}
 		}
@@ -150,78 +153,14 @@ func (c *comparison) databases(name addr.Node, before, after *plan.Node) {
 	}
 }
 
-// whereabouts are values of a binding that say where something is reached, and not what is in it.
-var whereabouts = []string{"provision", "node", "instance", "at", "as", "hostport", "host", "port", "note", "driver", "url", "user"}
-
 // keeps says whether the provider of an answer keeps data.
 func (c *comparison) keeps(t plan.Take) bool {
 	for _, n := range c.from.Plan.Nodes {
 		for _, i := range n.Instances {
 			if c.names.instance(addr.Instance{Name: i.Name, Node: n.Name}) == (addr.Instance{Name: t.Provider, Node: t.Node}) {
-				return len(dataOf(i)) > 0
+				return len(i.Keeps()) > 0
 			}
 		}
 	}
 	return false
-}
-
-// dataOf lists where an instance keeps data: what its module says; where that says nothing, its
-// containers' volumes and its folders under /var/lib, /srv, /home and /data.
-func dataOf(i *plan.Instance) []string {
-	var out []string
-	for _, d := range i.Data {
-		out = append(out, d.Paths...)
-	}
-	if len(out) > 0 {
-		return out
-	}
-	add := func(p string) {
-		for _, under := range []string{"/var/lib/", "/srv/", "/home/", "/data/"} {
-			if strings.HasPrefix(p, under) && !slices.Contains(out, p) {
-				out = append(out, p)
-			}
-		}
-	}
-	for _, r := range i.Resources {
-		switch {
-		case r.Directory != nil:
-			add(r.Directory.Path)
-		case r.Container != nil:
-			for _, v := range r.Container.Volumes {
-				source, _, _ := strings.Cut(v, ":")
-				if strings.HasPrefix(source, "/") {
-					add(source)
-				} else if source != "" {
-					out = append(out, "the volume "+source)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// versions are the major versions of what an instance runs, by what it is: of an image its tag's first
-// number, of a package the number at the end of its name.
-func versions(i *plan.Instance) map[string]string {
-	out := map[string]string{}
-	for _, r := range i.Resources {
-		switch {
-		case r.Package != nil && !r.Package.Absent:
-			name := strings.TrimRight(r.Package.Name, "0123456789.")
-			if v, _, _ := strings.Cut(r.Package.Name[len(name):], "."); v != "" {
-				out["package "+strings.TrimSuffix(name, "-")] = v
-			}
-		case r.Container != nil:
-			image, _, _ := strings.Cut(r.Container.Image, "@")
-			name, tag, ok := strings.Cut(path.Base(image), ":")
-			if !ok {
-				continue
-			}
-			tag = strings.TrimPrefix(tag, "v")
-			if n := len(tag) - len(strings.TrimLeft(tag, "0123456789")); n > 0 {
-				out["image "+name] = tag[:n]
-			}
-		}
-	}
-	return out
 }

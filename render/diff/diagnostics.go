@@ -16,6 +16,22 @@ func renamedUnsaid(gone, now *plan.Node) diag.Diagnostic {
 	}
 }
 
+// NoEarlier says of a clone without history that nothing can be said (DAT-1).
+func NoEarlier(now *plan.Plan) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.NoEarlier, At: anyPlace(now), Help: "git fetch --deepen=1",
+		Message: "whether this commit moves data cannot be told: the clone is shallow, and the commit before it is not here",
+	}
+}
+
+// Unrecorded says of a commit that its lock has data where it was before (DAT-1).
+func Unrecorded(now *plan.Plan, whose string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.DataUnrecorded, At: anyPlace(now), Help: "meshc lock",
+		Message: fmt.Sprintf("the lock was not written when data of %s moved, or came to be read by another version; until it is, a change back goes unnoticed", whose),
+	}
+}
+
 // dataLeft has no help: whether the data is to be copied, or left, only a person knows.
 func dataLeft(at diag.Pos, x Change) diag.Diagnostic {
 	message := fmt.Sprintf("on %s, %s", strings.Join(x.Nodes, ", "), x.What)

@@ -3,10 +3,8 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"meshc.dev/compiler/addr"
-	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/plan"
 )
 
@@ -84,22 +82,12 @@ func (c *comparison) takes(name addr.Node, n *plan.Node, ns names) map[string][]
 
 // told lists the values that a consumer is told otherwise.
 func told(o, t plan.Take) []string {
-	a, b := leaves(o.Binding), leaves(t.Binding)
+	a, b := o.Told(), t.Told()
 	var out []string
 	for _, key := range union(a, b) {
 		if a[key] != b[key] && !slices.Contains([]string{"node", "instance", "hostport", "note"}, key) {
 			out = append(out, fmt.Sprintf("%s is %s instead of %s", key, orNone(b[key]), orNone(a[key])))
 		}
 	}
-	return out
-}
-
-func leaves(v data.Value) map[string]string {
-	out := map[string]string{}
-	v.Walk(func(path []string, v data.Value) {
-		if len(path) > 0 && v.Kind() != data.Struct && (v.Kind() != data.List || len(v.Items()) == 0) {
-			out[strings.Join(path, ".")] = v.String()
-		}
-	})
 	return out
 }
