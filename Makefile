@@ -13,14 +13,20 @@ CUE         ?= go run cuelang.org/go/cmd/cue@v0.17.1
 
 # Folders that hold Go, tests' tools included; ./... leaves testdata out.
 GO := ./... ./testdata/tools/...
+
+# What is built for use: the same bytes wherever it is built, no C library, and a release's version where its tag is checked out.
+VERSION ?= $(patsubst v%,%,$(shell git describe --tags --exact-match --match 'v*' 2>/dev/null))
+BUILD = CGO_ENABLED=0 go build -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)')
 FUZZTIME ?= 10s
 FUZZLEAST ?= 100
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## builds the mesh meshes/home into bundles, and shows what one machine is given
-	@go build -o bin/ ./cmd/...
+build: ## bin/meshc and bin/mesh-host
+	@$(BUILD) -o bin/ ./cmd/...
+
+demo: build ## builds the mesh meshes/home into bundles, and shows what one machine is given
 	@rm -rf bin/demo && cp -r meshes/home bin/demo
 	@printf 'a key from its issuer' | bin/meshc -C bin/demo accept personal
 	@printf 'a token from the registrar' | bin/meshc -C bin/demo accept anchor/reverse-proxy/dns-token
@@ -67,4 +73,4 @@ race: ## what runs side by side, watched by the race detector
 	@go test -race -cpu 2,8 -run AtOnce ./compiler
 	@go test -race ./compiler/parallel ./compiler/work
 
-.PHONY: help demo test lab lint gen golden bench fuzz race
+.PHONY: help build demo test lab lint gen golden bench fuzz race

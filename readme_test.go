@@ -13,6 +13,23 @@ import (
 	"meshc.dev/render"
 )
 
+// T72: what people are told to build holds no path of who built it and needs no C library.
+func TestBuildsAreBare(t *testing.T) {
+	found := 0
+	for _, name := range []string{"README.md", "Makefile"} {
+		for line := range strings.Lines(readFile(t, name)) {
+			if strings.Contains(line, "go build") && !strings.Contains(line, "testdata/tools") {
+				if found++; !strings.Contains(line, "CGO_ENABLED=0 go build -trimpath") {
+					t.Errorf("%s: %s", name, line)
+				}
+			}
+		}
+	}
+	if found < 2 {
+		t.Error("README.md and Makefile do not say how to build")
+	}
+}
+
 // README shows meshes/small, a file that comes of it, and a refusal: all three are as it says.
 func TestReadmeShowsWhatComesOut(t *testing.T) {
 	readme := readFile(t, "README.md")

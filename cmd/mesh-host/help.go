@@ -1,7 +1,20 @@
 package main
 
-// version is set when a release is made.
-var version = "devel"
+import "runtime/debug"
+
+// version of this build; set by the linker for a release.
+var version = ""
+
+// versionText is what `mesh-host version` prints; a build that nobody released says so.
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
 
 const overview = `mesh-host makes a machine agree with its bundle.
 

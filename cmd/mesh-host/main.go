@@ -333,7 +333,7 @@ func (c *command) open(ctx context.Context) (int, error) {
 }
 
 func (c *command) version(context.Context) (int, error) {
-	fmt.Fprintln(c.out, "mesh-host "+version)
+	fmt.Fprintln(c.out, "mesh-host "+versionText())
 	return done, nil
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"embed"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 //go:embed ci/*.yml
@@ -30,15 +32,25 @@ func ciNames() []string {
 	return out
 }
 
-// text of the recipe, which has CI install this meshc, or the newest where nobody released this one.
+// unpinned stands in a recipe where no version can: CI then fails until a person writes one, and
+// never runs what somebody published a minute ago.
+const unpinned = "write-a-version-here"
+
+// isPinned says whether others can install what says that it is of a version.
+func isPinned(version string) bool {
+	v, err := semver.NewVersion(version)
+	return err == nil && v.Metadata() == ""
+}
+
+// text of the recipe, which has CI install this meshc and no other.
 func (r recipe) text(version string) string {
 	b, err := ciFiles.ReadFile("ci/" + r.name + ".yml")
 	if err != nil {
 		panic(err) // it is built in
 	}
 	switch {
-	case version == "" || version == "devel":
-		version = "latest"
+	case !isPinned(version):
+		version = unpinned
 	case version[0] != 'v':
 		version = "v" + version
 	}

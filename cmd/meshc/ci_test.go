@@ -218,6 +218,24 @@ else curl -fsS "$SERVER/$path" | jq -r "[.[] | .user.login = \"github-actions[bo
 	}
 }
 
+// shownVersion is the one that docs/ci.md shows.
+const shownVersion = "v0.1.0"
+
+// T71: no recipe has CI run what is newest; what cannot be installed by its version is for a person to say.
+func TestRecipesArePinned(t *testing.T) {
+	for _, r := range recipes() {
+		for version, want := range map[string]string{
+			"v0.3.0": "v0.3.0", "0.3.0": "v0.3.0", "v0.0.0-20261201032453-603134c0ffee": "v0.0.0-20261201032453-603134c0ffee",
+			"": unpinned, "devel": unpinned, "v0.0.0-20261201032453-603134c0ffee+dirty": unpinned, "latest": unpinned,
+		} {
+			text := r.text(version)
+			if !strings.Contains(text, `MESHC: "`+want+`"`) || strings.Contains(text, "latest\"") || strings.Contains(text, "@latest") {
+				t.Errorf("of version %q, %s is\n%s", version, r.path, text)
+			}
+		}
+	}
+}
+
 // docs/ci.md shows the recipes that init writes; UPDATE=1 rewrites it.
 func TestRecipesPage(t *testing.T) {
 	const page = "../../docs/ci.md"
@@ -231,9 +249,10 @@ func TestRecipesPage(t *testing.T) {
 			}
 		}
 	}
-	b.WriteString("\nWhat `meshc init --ci FORGE` writes. Each recipe's comment step was run against a server that keeps comments as the forge\ndoes. Made by `make gen`.\n")
+	b.WriteString("\nWhat `meshc init --ci FORGE` writes. Each recipe's comment step was run against a server that keeps comments as the forge\ndoes. Made by `make gen`.\n\n" +
+		"MESHC is the version of the meshc that wrote the file, here " + shownVersion + ", and no other: what CI runs changes by a commit that is reviewed. A meshc of no\nrelease writes " + unpinned + " there, and CI fails until a person does.\n")
 	for _, r := range recipes() {
-		fmt.Fprintf(&b, "\n## %s\n\n`%s`:\n\n```yaml\n%s```\n", map[string]string{"github": "GitHub", "forgejo": "Forgejo", "gitlab": "GitLab"}[r.name], r.path, r.text(""))
+		fmt.Fprintf(&b, "\n## %s\n\n`%s`:\n\n```yaml\n%s```\n", map[string]string{"github": "GitHub", "forgejo": "Forgejo", "gitlab": "GitLab"}[r.name], r.path, r.text(shownVersion))
 	}
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {

@@ -75,6 +75,9 @@ func (g *globals) init(dir, ci string) error {
 			return err
 		}
 		fmt.Fprintln(g.stdout, "wrote "+path)
+		if strings.HasSuffix(path, ".yml") && !isPinned(versionText()) {
+			fmt.Fprintf(g.stdout, "this meshc is of no release: write the version that CI is to run into %s, at MESHC\n", path)
+		}
 	}
 	changed, err := vendor(dir)
 	if err != nil {
