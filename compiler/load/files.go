@@ -61,6 +61,10 @@ func readTree(fsys fs.FS) (tree, diag.List) {
 			ds = append(ds, unreadable(dir, err))
 			return
 		}
+		// A clone that lies in the mesh's folder is a repository of its own, of which git keeps nothing in this one.
+		if dir != "." && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".git" && e.IsDir() }) {
+			return
+		}
 		for _, e := range entries {
 			if seen++; seen > maxEntries {
 				if seen == maxEntries+1 { // once, and the walk ends

@@ -239,20 +239,6 @@ file "mesh-wireguard/computed.peers" {
   mode   = "0600"
 }
 
-file "mesh-wireguard/file.unit.endpoints" {
-  path   = "/etc/systemd/system/mesh-wireguard-wg0-endpoints.service"
-  source = "files/etc/systemd/system/mesh-wireguard-wg0-endpoints.service"
-  sha256 = "16f47acff1bae0ac96594014692a7fafcfd1d5f56d67829f98ce93dde67375c8"
-  mode   = "0644"
-}
-
-unit "mesh-wireguard/unit.endpoints" {
-  name       = "mesh-wireguard-wg0-endpoints.service"
-  enabled    = false
-  state      = "triggered"
-  restart_on = ["mesh-wireguard/file.unit.endpoints"]
-}
-
 file "mesh-wireguard/file.unit.endpoints-timer" {
   path   = "/etc/systemd/system/mesh-wireguard-wg0-endpoints.timer"
   source = "files/etc/systemd/system/mesh-wireguard-wg0-endpoints.timer"
@@ -265,6 +251,20 @@ unit "mesh-wireguard/unit.endpoints-timer" {
   enabled    = true
   state      = "running"
   restart_on = ["mesh-wireguard/file.unit.endpoints-timer"]
+}
+
+file "mesh-wireguard/file.unit.endpoints" {
+  path   = "/etc/systemd/system/mesh-wireguard-wg0-endpoints.service"
+  source = "files/etc/systemd/system/mesh-wireguard-wg0-endpoints.service"
+  sha256 = "16f47acff1bae0ac96594014692a7fafcfd1d5f56d67829f98ce93dde67375c8"
+  mode   = "0644"
+}
+
+unit "mesh-wireguard/unit.endpoints" {
+  name       = "mesh-wireguard-wg0-endpoints.service"
+  enabled    = false
+  state      = "triggered"
+  restart_on = ["mesh-wireguard/file.unit.endpoints"]
 }
 
 unit "mesh-wireguard/unit.tunnel" {
