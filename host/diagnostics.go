@@ -67,7 +67,11 @@ func badSignature(err error) error {
 
 func badSigners(err error) error { return fmt.Errorf("%s: %w", signersFile, err) }
 
+// incomplete names this machine's secrets that are missing; there may be none, as it is the mesh that is not complete.
 func incomplete(ids []string) error {
+	if len(ids) == 0 {
+		return errors.New("the bundle is not complete: none of this machine's secrets is missing, but others of its mesh were not made yet; run `meshc lock` and build again")
+	}
 	return fmt.Errorf("the bundle is not complete: these secrets were not made yet: %s; run `meshc lock` and build again", strings.Join(ids, ", "))
 }
 

@@ -36,8 +36,19 @@ type Event struct {
 	Why  string      `json:"why,omitempty"`
 }
 
-func (e Event) String() string {
-	s := string(e.Verb) + " " + e.Key.String()
+func (e Event) String() string { return e.with(string(e.Verb)) }
+
+// would are the verbs of what was not done yet.
+var would = map[Verb]string{
+	Made: "make", Changed: "change", Removed: "remove", Restored: "give back", Started: "start", Stopped: "stop", Set: "set",
+	Restart: "restart", Reload: "reload", Kept: "keep", Skipped: "skip", Failed: "fail with",
+}
+
+// Would says what Check foresees: "would make file /etc/app/conf".
+func (e Event) Would() string { return e.with("would " + would[e.Verb]) }
+
+func (e Event) with(verb string) string {
+	s := verb + " " + e.Key.String()
 	if e.ID != "" {
 		s += " (" + string(e.ID) + ")"
 	}

@@ -206,7 +206,7 @@ func (c *command) check(ctx context.Context) (int, error) {
 		return code, c.print(r)
 	}
 	for _, e := range r.Events {
-		fmt.Fprintf(c.out, "would have %s\n", e)
+		fmt.Fprintln(c.out, e.Would())
 	}
 	for _, s := range r.Contradictions {
 		fmt.Fprintf(c.err, "in the way: %s\n", s)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -86,6 +87,8 @@ refused.
 			}
 			if out == "" {
 				out = filepath.Join(g.dir, "dist")
+			} else if err := g.notOver(out); err != nil {
+				return err
 			}
 			return g.build(buildOptions{out: out, locked: locked, archive: archive, nodes: nodes, json: asJSON, sign: key})
 		},
@@ -105,6 +108,41 @@ type buildOptions struct {
 	locked, archive bool
 	nodes           []string
 	json            bool
+}
+
+// notOver refuses an output folder that is the mesh's own, or that it lies in: an output is replaced as a whole.
+func (g *globals) notOver(out string) error {
+	real := func(p string) string {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			p = r
+		}
+		return p
+	}
+	rel, err := relative(real(out), real(g.dir))
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return nil
+	}
+	if rel == "." {
+		return usageError{fmt.Errorf("-o %s is the mesh's own folder; name one for the bundles alone, such as %s", out, filepath.Join(out, "dist"))}
+	}
+	return usageError{fmt.Errorf("-o %s holds the mesh's own folder; name one for the bundles alone, such as %s", out, filepath.Join(g.dir, "dist"))}
+}
+
+// noStrangers refuses before anything is written what every machine would refuse.
+func noStrangers(o buildOptions, bundles []*bundle.Bundle) error {
+	if o.archive {
+		return nil
+	}
+	nodes := slices.DeleteFunc(outputs(bundles), func(n dist.Node) bool { return len(o.nodes) > 0 && !slices.Contains(o.nodes, n.Name) })
+	found, err := dist.Strangers(o.out, nodes)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	var errs []error
+	for _, f := range found {
+		errs = append(errs, fmt.Errorf("%s is in a bundle, and meshc did not write it: mesh-host refuses a bundle with a file that it does not list; move it elsewhere", f))
+	}
+	return errors.Join(errs...)
 }
 
 // built is what a build prints as JSON.
@@ -167,6 +205,9 @@ func (g *globals) build(o buildOptions) error {
 		if !slices.ContainsFunc(bundles, func(b *bundle.Bundle) bool { return b.Node == n }) {
 			return usageError{fmt.Errorf("--nodes names %s, which the mesh does not have", n)}
 		}
+	}
+	if err := noStrangers(o, bundles); err != nil {
+		return err
 	}
 	if o.sign != "" {
 		if err := sign(bundles, o.sign); err != nil {

@@ -102,6 +102,18 @@ func packageNames(at diag.Pos, msg string) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.PackageNames, At: at, Message: msg}
 }
 
+// saysNothing is of a file without a declaration, in a folder where no other says what the folder is.
+func saysNothing(p, name string) diag.Diagnostic {
+	d := noPackage(p, name)
+	d.Message = p + " says nothing: it has no package line and no declaration; it begins with"
+	kind := "#Module"
+	if path.Dir(p) == "." {
+		kind = "#Mesh"
+	}
+	d.Help = "package " + name + "\n\nimport \"meshc.dev/schema\"\n\nschema." + kind
+	return d
+}
+
 func noPackage(p, name string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.NoPackage, At: diag.Pos{File: p, Line: 1, Column: 1, EndLine: 1, EndColumn: 2},

@@ -46,14 +46,23 @@ func leftOut(t tree) diag.List {
 		case strings.HasPrefix(p, "cue.mod/"), isCase(dir):
 		case !taken[dir]:
 			idle[dir] = append(idle[dir], p)
-		case f != nil && len(f.Decls) > 0 && f.PackageName() == "":
+		case f != nil && f.PackageName() == "" && len(f.Decls) > 0:
 			ds = append(ds, noPackage(p, packageOf(t, parsed, dir)))
+		case f != nil && f.PackageName() == "" && !hasPackage(t, parsed, dir):
+			ds = append(ds, saysNothing(p, packageOf(t, parsed, dir)))
 		}
 	}
 	for _, dir := range slices.Sorted(keys(idle)) {
 		ds = append(ds, folderLeftOut(dir, idle[dir]))
 	}
 	return ds
+}
+
+// hasPackage says whether a file of a folder has a package line, or could have one that cannot be read.
+func hasPackage(t tree, parsed map[string]*ast.File, dir string) bool {
+	return slices.ContainsFunc(t.under(dir), func(p string) bool {
+		return path.Dir(p) == dir && (parsed[p] == nil || parsed[p].PackageName() != "" || len(parsed[p].Decls) > 0)
+	})
 }
 
 // isCase says whether a folder holds a module's cases, which `modules/NAME/cases` does.

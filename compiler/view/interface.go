@@ -150,8 +150,12 @@ type section struct {
 // interfaces are the parts of a module that it has, under the word of the language for them.
 func (m Module) interfaces() []section {
 	all := []section{
-		{"provides", m.Provides}, {"requires", m.Requires}, {"listens", m.Listens},
-		{"claims", m.Claims}, {"needs", m.Needs}, {"data", m.Data},
+		{"provides", m.Provides},
+		{"requires", m.Requires},
+		{"listens", m.Listens},
+		{"claims", m.Claims},
+		{"needs", m.Needs},
+		{"data", m.Data},
 	}
 	return slices.DeleteFunc(all, func(s section) bool { return len(s.parts) == 0 })
 }

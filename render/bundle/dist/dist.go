@@ -88,6 +88,39 @@ func Write(dir, mesh string, nodes []Node, o Options) (Report, error) {
 	return w.report(staged, next), nil
 }
 
+// Strangers are the files inside of bundles in the output folder that meshc did not write: a machine refuses
+// a bundle with a file that its bundle.json does not list. Those of archives, and of nodes whose files nothing
+// verifies, there are none; where the folder is not meshc's, Write says so.
+func Strangers(dir string, nodes []Node) ([]string, error) {
+	top, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, nil
+	}
+	m, err := readMarker(top)
+	if err != nil {
+		return nil, nil
+	}
+	found := make([][]string, len(nodes))
+	err = parallel(len(nodes), func(i int) error {
+		name := nodes[i].Name
+		lists, ours := m.Wrote[name]
+		if !ours || len(lists) > 0 {
+			return nil
+		}
+		o := ownedIn(top, name, lists)
+		if o.guessed {
+			return nil
+		}
+		return fs.WalkDir(os.DirFS(filepath.Join(top, name)), ".", func(rel string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() && !o.files[rel] {
+				found[i] = append(found[i], filepath.Join(dir, name, filepath.FromSlash(rel)))
+			}
+			return nil // what cannot be read, Write meets
+		})
+	})
+	return slices.Concat(found...), err
+}
+
 // chosen takes the nodes that are asked for, all where none is.
 func chosen(nodes []Node, names []string) ([]Node, error) {
 	if len(names) == 0 {
