@@ -40,9 +40,9 @@ func TestDataLeft(t *testing.T) {
 		{"provider", gate, `hub: {}, "reverse-proxy": {}`, "data left behind or moved", []string{"postgres moves to desk, and its data does not", "gitea has its database with postgres@desk instead of postgres@gate, and what is in the old one stays there"}, nil},
 		{"renamed", forge, strings.Replace(forge, "gitea:", `shed: module: "gitea", nodes: forge: assign: shed:`, 1), "data left behind or moved", []string{"data of gitea stays behind: its data stays in /var/lib/gitea"}, nil},
 		{
-			"moved", forge, strings.Replace(forge, "gitea:", `shed: module: "gitea", nodes: forge: assign: shed:`, 1) + "\nmoved: instances: \"gitea@forge\": \"shed@forge\"", "data left behind or moved",
-			[]string{"data of shed stays behind: its data stays in /var/lib/gitea, it begins anew in /var/lib/shed, it was called gitea", "shed has another database with postgres@gate, and what is in the old one stays there: database is \"shed\" instead of \"gitea\""},
-			[]string{"gitea is gone", "shed is new", "no longer placed", "placed for the first time"},
+			"moved", forge, strings.Replace(forge, "gitea:", `shed: module: "gitea", nodes: forge: assign: shed:`, 1) + "\nmoved: instances: \"gitea@forge\": \"shed@forge\"\nnodes: forge: assign: shed: settings: data: \"/var/lib/gitea\"", "data left behind or moved",
+			[]string{"shed has another database with postgres@gate, and what is in the old one stays there: database is \"shed\" instead of \"gitea\""},
+			[]string{"data of shed stays behind", "gitea is gone", "shed is new", "no longer placed", "placed for the first time"},
 		},
 		{"gone", "assign: {attic: {}, ", "assign: {", "data left behind or moved", []string{"data of attic stays behind: its data stays in /var/lib/attic, its data stays in /srv/attic"}, nil},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/history"
@@ -173,6 +174,16 @@ func (g *globals) side(fsys fs.FS, name string, cache *evaluate.Cache) (*compare
 // sideOf is a compiled state without its bundles.
 func sideOf(name string, o *build.Outcome) diff.Side {
 	side := diff.Side{Name: name, Plan: o.Plan, Lock: o.Lock, Moved: moved(o.Source.Mesh.Moved)}
+	side.Set = func(i addr.Instance) data.Value {
+		for _, n := range o.Exchanged.Nodes {
+			for _, x := range n.Instances {
+				if x.Addr == i {
+					return x.Inputs.Settings.Data()
+				}
+			}
+		}
+		return data.Value{}
+	}
 	for _, r := range o.Source.Mesh.Recovery {
 		side.Recovery = append(side.Recovery, r.Value)
 	}

@@ -45,6 +45,7 @@ const (
 	RenamedUnsaid  Code = "W0376"
 	NoEarlier      Code = "W0377"
 	DataUnrecorded Code = "W0378"
+	MovedData      Code = "E0379"
 	PathNotASCII   Code = "W0381"
 )
 
@@ -493,6 +494,14 @@ is a new machine: it gets another address and other ports, logins and credential
 moved: nodes: says that it is the same.`,
 		Wrong: `$ sed -i 's/nodes: board:/nodes: office:/' mesh.cue && meshc check`,
 		Right: `$ sed -i 's/nodes: board:/moved: nodes: board: "office"\nnodes: office:/' mesh.cue && meshc check`,
+	},
+	{
+		Code: MovedData, Rule: "DAT-1", Title: "moved, and its data is not",
+		Explain: `moved: says that an instance is what it was, by another name. But a setting of it, which nobody set, follows the name, and
+with it the place of its data: it would begin anew, and what it had would stay where it was. Set it to the old place; or, where
+the data was brought to the new one by hand, to the new one.`,
+		Wrong: `$ sed -i 's/gitea: {}/shed: module: "gitea"/' mesh.cue && echo 'moved: instances: "gitea@board": "shed@board"' >> mesh.cue && meshc check`,
+		Right: `$ echo 'nodes: board: assign: shed: settings: data: "/var/lib/gitea"' >> mesh.cue && meshc check`,
 	},
 	{
 		Code: NoEarlier, Rule: "DAT-1", Title: "the commit before is not here",

@@ -5,14 +5,17 @@ import (
 	"slices"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
 )
 
 // LeftBehind warns of everything that a change does to data: what it moves, leaves where it was, or
-// has another program read (DAT-1). Only plans are needed.
+// has another program read (DAT-1); it refuses that a moved instance loses its own where a setting
+// keeps it. Of both sides only plans are needed, and what was set on the second.
 func LeftBehind(from, to Side) diag.List {
 	c := &comparison{from: from, to: to, groups: map[string]*Change{}, names: renames(from.Plan, to.Plan, to.Moved)}
+	var ds diag.List
 	for _, before := range from.Plan.Nodes {
 		after := to.Plan.Node(c.names.node(before.Name))
 		if after == nil && c.sameMachine(before) != nil {
@@ -21,6 +24,10 @@ func LeftBehind(from, to Side) diag.List {
 		for _, was := range before.Instances {
 			now := c.names.instance(addr.Instance{Name: was.Name, Node: before.Name})
 			if is := instance(after, now.Name); is != nil && now.Node == after.Name {
+				if held := c.held(after, addr.Instance{Name: was.Name, Node: before.Name}, was, is); len(held) > 0 {
+					ds = append(ds, held...)
+					continue
+				}
 				c.data(after.Name, was, is)
 			} else {
 				c.left(before, was)
@@ -30,7 +37,6 @@ func LeftBehind(from, to Side) diag.List {
 			c.databases(after.Name, before, after)
 		}
 	}
-	var ds diag.List
 	for _, gone := range from.Plan.Nodes {
 		if to.Plan.Node(c.names.node(gone.Name)) == nil {
 			if n := c.sameMachine(gone); n != nil {
@@ -40,6 +46,36 @@ func LeftBehind(from, to Side) diag.List {
 	}
 	for _, x := range c.diff().Changes {
 		ds = append(ds, dataLeft(c.place(x.Nodes), x))
+	}
+	return ds
+}
+
+// held refuses a move after which an instance has its data elsewhere only since a setting that nobody set follows its name.
+func (c *comparison) held(after *plan.Node, old addr.Instance, was, is *plan.Instance) diag.List {
+	a, b := was.Keeps(), is.Keeps()
+	if was.Name == is.Name || len(a) != len(b) || c.to.Set == nil {
+		return nil
+	}
+	now := addr.Instance{Name: is.Name, Node: after.Name}
+	set := c.to.Set(now)
+	var ds diag.List
+	for k := range a {
+		if a[k] == b[k] || slices.Contains(b, a[k]) {
+			continue
+		}
+		var setting []string
+		is.Settings.Walk(func(path []string, v data.Value) {
+			said := set
+			for _, name := range path {
+				said = said.Get(name)
+			}
+			if v.Kind() == data.String && v.Text() == b[k] && setting == nil && said.Kind() == data.Absent {
+				setting = slices.Clone(path)
+			}
+		})
+		if setting != nil {
+			ds = append(ds, movedData(after.At, old, now, setting, a[k], b[k]))
+		}
 	}
 	return ds
 }

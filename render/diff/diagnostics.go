@@ -2,8 +2,10 @@ package diff
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/plan"
 )
@@ -13,6 +15,16 @@ func renamedUnsaid(gone, now *plan.Node) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.RenamedUnsaid, At: now.At, Help: movedLine(gone.Name, now.Name),
 		Message: fmt.Sprintf("%s has the key of %s, which is gone: as a machine of its own it gets another address and other ports, logins and credentials", now.Name, gone.Name),
+	}
+}
+
+// movedData: where the data of a moved instance is, is decided by a setting that nobody set.
+func movedData(at diag.Pos, was, is addr.Instance, setting []string, old, now string) diag.Diagnostic {
+	line := fmt.Sprintf("nodes: %s: assign: %s: settings: %s: ", is.Node, is.Name, strings.Join(setting, ": "))
+	return diag.Diagnostic{
+		Code: diag.MovedData, At: at, Help: line + strconv.Quote(old),
+		Message: fmt.Sprintf("%s is %s now, and its data in %s would stay behind: it would begin anew in %s; where it was brought there by hand, set %s to %q",
+			was, is, old, now, strings.Join(setting, "."), now),
 	}
 }
 

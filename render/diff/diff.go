@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/render/bundle"
@@ -28,6 +29,8 @@ type Side struct {
 	Recovery []string
 	// Moved are the renames that this state declares.
 	Moved Moved
+	// Set gives the settings that a person set for an instance; it may be nil, where nobody knows.
+	Set func(addr.Instance) data.Value
 }
 
 // Moved is what has a new name, by the old one.
