@@ -67,6 +67,52 @@ func pathNotASCII(node addr.Node, r plan.Resource, path string, place func(addr.
 	}
 }
 
+// notPublished speaks of the module, so that several instances of it say it once.
+func notPublished(i *exchange.Instance, listen string) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: diag.Unpublished, At: i.At,
+		Message: fmt.Sprintf("the listen %s of module %s is reached, and none of its containers publishes it: nothing answers at its port", listen, i.Module.Name),
+		Help:    fmt.Sprintf("publishes: [%q]", listen),
+	}
+	for _, l := range i.Told.Listens {
+		if l.Name == listen && l.At.IsValid() {
+			d.At = l.At
+		}
+	}
+	return d
+}
+
+// ruleOpensNothing speaks of the module, as notPublished does; bound is the one network that the
+// listen is reached over, where it is not the machine alone.
+func ruleOpensNothing(i *exchange.Instance, r evaluate.Rule, bound string, said bool) diag.Diagnostic {
+	d := diag.Diagnostic{
+		Code: diag.RuleOpensNo, At: r.At, On: []string{string(i.Addr.Node)},
+		Message: fmt.Sprintf("rule %s of module %s opens its listen %s to %s, and on %s that is bound to ", r.Name, i.Module.Name, r.Listen, r.From, diag.Nodes),
+	}
+	switch {
+	case said:
+		d.Message += "an address where this changes nothing"
+		return d
+	case bound != "":
+		d.Message += "its address on " + bound + ", since only others there need it"
+	default:
+		d.Message += "the machine alone, since nobody elsewhere needs it"
+	}
+	d.Help = fmt.Sprintf("listens: %s: reach: \"world\"", r.Listen)
+	if r.From == "network" {
+		d.Help = fmt.Sprintf("listens: %s: reach: \"network\"", r.Listen)
+	}
+	return d
+}
+
+// goneAfterBoot speaks of the module too.
+func goneAfterBoot(id addr.Resource, at diag.Pos, path, under string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.GoneAfterBoot, At: at,
+		Message: fmt.Sprintf("%s is %s, and what is below %s is gone after each boot, until the next apply", id.Local(), path, under),
+	}
+}
+
 // twice names both instances and where each is assigned.
 func twice(node addr.Node, what string, first, second plan.Resource, place func(addr.Resource) diag.Pos) diag.Diagnostic {
 	d := diag.Diagnostic{

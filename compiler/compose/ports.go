@@ -3,12 +3,10 @@ package compose
 import (
 	"net/netip"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"meshc.dev/compiler/addr"
-	"meshc.dev/compiler/evaluate"
 	"meshc.dev/compiler/exchange"
 	"meshc.dev/compiler/plan"
 	"meshc.dev/compiler/settle"
@@ -17,6 +15,7 @@ import (
 // publish gives every container the numbers of the listens that it publishes
 // (PRT-2), and leaves alone what an author wrote whole (PRT-4).
 func (b *builder) publish(i *exchange.Instance, p *plan.Instance) {
+	mapped := map[string]bool{}
 	for k, r := range p.Resources {
 		if r.Container == nil {
 			continue
@@ -27,23 +26,47 @@ func (b *builder) publish(i *exchange.Instance, p *plan.Instance) {
 			l := listen(i.Listens, s.Whole)
 			switch {
 			case l != nil:
+				mapped[l.Name] = true
 				c.Publishes = append(c.Publishes, plan.Publish{
 					Address: bindable(l.Address), Port: l.Port, To: l.To, Inside: l.Inside, InTo: l.Inside + l.To - l.Port, Protocol: l.Protocol,
 				})
 			case addr.IsName(s.Whole) && !isNumber(s.Whole):
 				b.refuse(unknownListen(r, s.Whole, i.Listens))
+				b.faulty[i.Addr.Name] = true
 			default:
 				m, ok := mapping(s.Whole)
 				if !ok {
 					b.refuse(badMapping(r, s.Whole))
+					b.faulty[i.Addr.Name] = true
 					continue
 				}
 				m.Node, m.Resource, m.At = i.Addr.Node, r.ID, i.At
 				b.out.mappings = append(b.out.mappings, m)
+				for _, l := range i.Listens {
+					mapped[l.Name] = mapped[l.Name] || m.Protocol == l.Protocol && m.Port <= l.Port && l.To <= max(m.Port, m.To)
+				}
 				c.Publishes = append(c.Publishes, s)
 			}
 		}
 		p.Resources[k].Container = &c
+	}
+	b.unpublished(i, p, mapped)
+}
+
+// unpublished refuses a listen that is reached and that nothing can answer at: all that the
+// instance runs is in containers with networks of their own, and none of them maps it.
+func (b *builder) unpublished(i *exchange.Instance, p *plan.Instance, mapped map[string]bool) {
+	contained := false
+	for _, r := range p.Resources {
+		if r.Unit != nil || r.Container != nil && r.Container.Network == "host" {
+			return
+		}
+		contained = contained || r.Container != nil
+	}
+	for _, l := range i.Listens {
+		if contained && !mapped[l.Name] && !b.faulty[i.Addr.Name] && (i.Reached[l.Name] || l.Reach != "machine") {
+			b.refuse(notPublished(i, l.Name))
+		}
 	}
 }
 
@@ -91,65 +114,4 @@ func mapping(s string) (settle.Mapping, bool) {
 	out.To, _ = strconv.Atoi(to)
 	inside, _ := strconv.Atoi(m[4])
 	return out, out.Port > 0 && out.Port < 65536 && out.To < 65536 && inside > 0 && inside < 65536
-}
-
-// opens lists the ways in that an instance has: of its listens as far as they are
-// reached, unless a rule of its own says otherwise, and of its rules.
-func (b *builder) opens(i *exchange.Instance, p *plan.Instance, rules []evaluate.Rule) {
-	ruled := map[string]bool{}
-	for _, r := range rules {
-		if r.Listen != "" {
-			ruled[r.Listen] = true
-		}
-	}
-	inContainer := map[string]bool{}
-	for _, r := range p.Resources {
-		if r.Container != nil && r.Container.Network != "host" {
-			for _, l := range i.Listens {
-				for _, pub := range r.Container.Publishes {
-					if pub.Whole == "" && pub.Port == l.Port && pub.Protocol == l.Protocol {
-						inContainer[l.Name] = true
-					}
-				}
-			}
-		}
-	}
-	open := func(name string, l plan.Listen, from string) {
-		b.out.plan.Opens = append(b.out.plan.Opens, plan.Open{
-			Instance: i.Addr.Name, Name: name, Port: l.Port, To: l.To, Protocol: l.Protocol, From: from,
-			Container: inContainer[l.Name], Inside: l.Inside, Address: l.Address,
-		})
-	}
-	for _, l := range i.Listens {
-		if ruled[l.Name] {
-			continue
-		}
-		if l.Reach != "machine" || i.FromContainers[l.Name] {
-			open(l.Name, l, l.Reach)
-		}
-	}
-	for _, r := range rules {
-		if !knownFrom(r.From) {
-			b.refuse(badFrom(i, r))
-			continue
-		}
-		if r.Listen == "" {
-			open(r.Name, plan.Listen{Port: r.Port, To: r.To, Protocol: r.Protocol}, r.From)
-			continue
-		}
-		l := listen(i.Listens, r.Listen)
-		if l == nil {
-			b.refuse(unknownRuleListen(i, r))
-			continue
-		}
-		open(r.Name, *l, r.From)
-	}
-}
-
-func knownFrom(from string) bool {
-	if slices.Contains([]string{"machine", "network", "world"}, from) {
-		return true
-	}
-	_, err := netip.ParsePrefix(from)
-	return err == nil
 }

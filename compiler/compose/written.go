@@ -142,6 +142,8 @@ func (b *builder) checkTarget(id addr.Resource, at diag.Pos, t *evaluate.Target)
 	}
 	if why := evaluate.BadPath(t.Path); why != "" {
 		b.refuse(badTarget(id, at, t.Path+" "+why))
+	} else if under := evaluate.EmptiedAtBoot(t.Path); under != "" {
+		b.refuse(goneAfterBoot(id, at, t.Path, under))
 	}
 	if why := evaluate.BadMode(t.Mode); t.Mode != "" && why != "" {
 		b.refuse(badTarget(id, at, why))

@@ -21,7 +21,7 @@ type Info struct {
 // their own: E01 loading, E02 resolving, E03 settling, E04 exchange, E05 resources and
 // rendering, E06 secrets, E07 the world around a build.
 func All() []Info {
-	return slices.Concat(loadCodes, resolveCodes, settleCodes, exchangeCodes, renderCodes, secretCodes, worldCodes, openCodes)
+	return slices.Concat(loadCodes, resolveCodes, settleCodes, exchangeCodes, machineCodes, renderCodes, secretCodes, worldCodes, openCodes)
 }
 
 // Lookup finds what is known of a code.

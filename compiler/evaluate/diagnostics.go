@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/unit"
 )
@@ -122,6 +123,26 @@ func unitOfTheSystem(at diag.Pos, id fmt.Stringer, name, help string) diag.Diagn
 		d.Message += ", by that of the instance or of the container"
 	}
 	return d
+}
+
+func badImage(at diag.Pos, id fmt.Stringer, image, why string) diag.Diagnostic {
+	return diag.Diagnostic{Code: diag.BadImage, At: at, Message: fmt.Sprintf("image of %s is %q, which %s", id, image, why)}
+}
+
+// imageMoves speaks of the module, so that several instances of it say it once.
+func imageMoves(at diag.Pos, id addr.Resource, module, image string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.ImageMoves, At: at,
+		Message: fmt.Sprintf("image of %s of module %s is %q with neither tag nor digest: each machine runs what the registry gave on the day that it asked", id.Local(), module, image),
+	}
+}
+
+// goneAfterBoot speaks of the module, as imageMoves does.
+func goneAfterBoot(at diag.Pos, id addr.Resource, module, path, under string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.GoneAfterBoot, At: at,
+		Message: fmt.Sprintf("%s of module %s is %s, and what is below %s is gone after each boot, until the next apply", id.Local(), module, path, under),
+	}
 }
 
 func secretShows(at diag.Pos, id fmt.Stringer, where string) diag.Diagnostic {

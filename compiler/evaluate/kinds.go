@@ -139,6 +139,11 @@ func (d *decoder) container() *plan.Container {
 	if d.id.Name != "server" {
 		c.Unit += "-" + d.id.Name
 	}
+	if why, moves := BadImage(c.Image); c.Image != "" && why != "" {
+		d.ds = append(d.ds, badImage(d.fieldAt("image"), d.id, c.Image, why))
+	} else if c.Image != "" && moves {
+		d.ds = append(d.ds, imageMoves(d.fieldAt("image"), d.id, d.m.Name, c.Image))
+	}
 	if unit.OfTheSystem(c.Unit + ".service") {
 		d.ds = append(d.ds, unitOfTheSystem(d.at, d.id, c.Unit+".service", ""))
 	}

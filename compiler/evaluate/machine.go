@@ -30,6 +30,17 @@ func BadPath(p string) string {
 	return ""
 }
 
+// EmptiedAtBoot is the folder that a path is below and that is empty after each boot: in memory,
+// or cleared by systemd-tmpfiles; nothing where it is kept.
+func EmptiedAtBoot(p string) string {
+	for _, under := range []string{"/run", "/var/run", "/var/lock", "/tmp"} {
+		if strings.HasPrefix(p, under+"/") {
+			return under
+		}
+	}
+	return ""
+}
+
 // BadMode says why a text is no file mode (BLD-5), showing how it would be read.
 func BadMode(m string) string {
 	if len(m) == 3 || len(m) == 4 {

@@ -239,6 +239,8 @@ func (d *decoder) path(field string) string {
 	p := d.need(field)
 	if why := BadPath(p); why != "" && p != "" {
 		d.refuse(field, strconv.Quote(p)+" "+why)
+	} else if under := EmptiedAtBoot(p); under != "" {
+		d.ds = append(d.ds, goneAfterBoot(d.fieldAt(field), d.id, d.m.Name, p, under))
 	}
 	return p
 }

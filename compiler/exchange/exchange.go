@@ -48,6 +48,8 @@ type Instance struct {
 	Listens []plan.Listen
 	// FromContainers names the listens that containers of the same machine reach through its gateway.
 	FromContainers map[string]bool
+	// Reached names the listens whose ports somebody is told, on this machine or another.
+	Reached map[string]bool
 }
 
 // Taken is what one requirement was answered with.
@@ -92,7 +94,7 @@ func Exchange(r *resolve.Resolved, s settle.Settled, eval evaluate.Evaluator) (*
 	for _, n := range r.Nodes {
 		node := &Node{Node: n, Address: s.Addresses[n.Name]}
 		for _, i := range n.Instances {
-			inst := &Instance{Instance: i, Given: map[string][]Given{}, FromContainers: map[string]bool{}}
+			inst := &Instance{Instance: i, Given: map[string][]Given{}, FromContainers: map[string]bool{}, Reached: map[string]bool{}}
 			inst.Inputs = i.Inputs
 			if node.Address.IsValid() {
 				inst.Inputs.Node.Address = node.Address.String()

@@ -53,6 +53,7 @@ func (x *exchanger) listens() {
 				bound := x.bound(n, i, l, users[k])
 				i.Listens = append(i.Listens, bound)
 				i.Inputs.Addresses[l.Name] = bound.Address
+				i.Reached[l.Name] = len(users[k]) > 0
 				i.FromContainers[l.Name] = slices.ContainsFunc(users[k], func(u user) bool {
 					return u.by.Node == i.Addr.Node && x.byName[u.by].Module.Containers
 				})
