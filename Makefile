@@ -53,12 +53,12 @@ lint: ## vet, staticcheck, gofumpt, and CUE's own vet and fmt
 	@for mesh in meshes/*/; do (cd "$$mesh" && $(CUE) vet -c=false ./...) || { echo "in $$mesh"; exit 1; }; done
 	@$(CUE) fmt --check --files schema catalog meshes || { echo "not formatted, run cue fmt --files schema catalog meshes"; exit 1; }
 
-gen: ## writes what is made from something else: vendored schemas, docs/diagnostics.md, docs/commands.md, docs/ci.md
+gen: ## writes what is made from something else: vendored schemas, docs/diagnostics.md, docs/commands.md, docs/mesh-host.md, docs/ci.md
 	@for mesh in meshes/*/; do \
 		dir="$$mesh"cue.mod/pkg/meshc.dev/schema; \
 		rm -rf "$$dir" && mkdir -p "$$dir" && cp schema/*.cue "$$dir"/; \
 	done
-	@UPDATE=1 go test . ./cmd/meshc -run 'TestDiagnosticsPage|TestCommandsPage|TestRecipesPage' -count=1
+	@UPDATE=1 go test . ./cmd/meshc ./cmd/mesh-host -run 'TestDiagnosticsPage|TestCommandsPage|TestRecipesPage|TestHostPage' -count=1
 
 golden: ## writes the expected output of tests anew; read the diff
 	@UPDATE=1 go test $(GO) -count=1

@@ -24,6 +24,7 @@ const overview = `mesh-host makes a machine agree with its bundle.
   mesh-host status           what was applied, and what drifted since
   mesh-host open NAME        one secret that was applied, to standard output
   mesh-host provision KIND   make a server agree with who asks for it
+  mesh-host version          which version this is
   mesh-host help COMMAND     more about one
 
 A bundle is a folder that meshc build wrote (dist/NODE), or a tar of it. All commands work on

@@ -11,6 +11,7 @@ import (
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/diag/show"
 	"meshc.dev/compiler/folder"
+	"meshc.dev/compiler/history"
 	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/plan"
@@ -26,6 +27,7 @@ type suggest func(before []string) []string
 func complete(c *cobra.Command, g *globals) {
 	arguments := map[string]suggest{
 		"plan":    g.first(g.nodeNames),
+		"diff":    g.first(g.revisions),
 		"why":     g.whyArguments,
 		"impact":  g.first(func() []string { return append(g.nodeNames(), g.instanceNames("/", true)...) }),
 		"rotate":  g.first(g.secretNames),
@@ -40,7 +42,7 @@ func complete(c *cobra.Command, g *globals) {
 	flags := map[string]map[string]func() []string{
 		"lock":    {"new-recipient": func() []string { return append(g.nodeNames(), "recovery\tthe offline key") }},
 		"rotate":  {"consumer": func() []string { return g.instanceNames("@", false) }},
-		"diff":    {"format": func() []string { return diffFormats }},
+		"diff":    {"format": func() []string { return diffFormats }, "against": g.revisions, "node": g.nodeNames},
 		"catalog": {"format": func() []string { return catalogFormats }},
 		"graph":   {"format": func() []string { return graphFormats }},
 		"init":    {"ci": func() []string { return append(ciNames(), "none") }},
@@ -223,6 +225,15 @@ func (g *globals) moduleNames() []string {
 		out = append(out, name+"\t"+modules[name].Summary)
 	}
 	return out
+}
+
+// revisions are the branches and tags of the mesh's repository.
+func (g *globals) revisions() []string {
+	repo, err := history.Open(g.dir)
+	if err != nil || repo == nil {
+		return nil
+	}
+	return repo.Revisions()
 }
 
 // helpNames are the commands, and the topics, which cobra's own help does not suggest.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"meshc.dev/compiler/addr"
+	"meshc.dev/compiler/folder"
 	"meshc.dev/schema"
 )
 
@@ -22,9 +23,9 @@ func initCommand(g *globals) *cobra.Command {
 		Long: `init writes a mesh that builds into a folder: mesh.cue, a cue.mod with the schema, so
 that plain CUE tools and editors understand the mesh, a .gitignore and a CI file.
 Files that are there already are left as they are; the copy of the schema is
-brought up to date.
+brought up to date. It says where the folder is a part of another git repository.
 
-  meshc init my-mesh && cd my-mesh && meshc build
+  meshc init my-mesh && cd my-mesh && git init && meshc build
   meshc init --ci gitlab`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -86,8 +87,28 @@ func (g *globals) init(dir, ci string) error {
 	if changed {
 		fmt.Fprintln(g.stdout, "wrote cue.mod/pkg/"+schema.ImportPath)
 	}
-	fmt.Fprintf(g.stdout, "next: meshc build -C %s\n", dir)
+	fmt.Fprint(g.stdout, nextSteps(dir))
 	return nil
+}
+
+// nextSteps says in which repository the mesh lies, as the lock and the sealed secrets belong into one.
+func nextSteps(dir string) string {
+	next := fmt.Sprintf("next: meshc build -C %s\n", dir)
+	real, err := filepath.Abs(dir)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
+	}
+	if err != nil {
+		return next
+	}
+	switch top := folder.Top(real); top {
+	case real:
+		return next
+	case "":
+		return fmt.Sprintf("next: git init %s\n", dir) + next
+	default:
+		return fmt.Sprintf("%s is a part of the git repository %s, and its lock and sealed secrets would be committed there; for a repository of its own: git init %s\n", dir, top, dir) + next
+	}
 }
 
 // vendor writes the schema into a mesh for plain CUE tools and editors. The

@@ -130,6 +130,18 @@ func (u unanswered) Error() string {
 // Prefix is the folder's place within the repository, empty or with a slash at its end.
 func (r *Repository) Prefix() string { return r.prefix }
 
+// Revisions are the names that a person gives commits: HEAD, branches and tags.
+func (r *Repository) Revisions() []string {
+	if r.head == "" {
+		return nil
+	}
+	out, err := r.git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
+	if err != nil {
+		return nil
+	}
+	return append([]string{"HEAD", "HEAD~1"}, strings.Fields(string(out))...)
+}
+
 // command is a git that reads objects as they are, and runs nothing that the repository's settings name.
 func (r *Repository) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("git", append([]string{"-C", r.dir, "--no-optional-locks", "--no-replace-objects", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"}, args...)...)
