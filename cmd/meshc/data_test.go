@@ -65,6 +65,13 @@ func TestDataLeft(t *testing.T) {
 				edit(t, dir, "mesh.cue", "attic: {}, ", "attic: {}, postgres: {}, ")
 			}
 			_, stderr, code := inProcess(t, "", "check", "-C", dir)
+			if c.name == "moved" {
+				if help := "nodes: forge: assign: shed: settings: database: \"gitea\""; code != exitRefused || !strings.Contains(stderr, help) {
+					t.Errorf("does not help with %s:\n%s", help, stderr)
+				}
+				edit(t, dir, "mesh.cue", "settings: data:", "settings: database: \"shed\", nodes: forge: assign: shed: settings: data:")
+				_, stderr, code = inProcess(t, "", "check", "-C", dir)
+			}
 			if code != exitDone {
 				t.Fatalf("check: exit %d\n%s", code, stderr)
 			}

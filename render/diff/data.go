@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/data"
@@ -53,28 +54,53 @@ func LeftBehind(from, to Side) diag.List {
 // held refuses a move after which an instance has its data elsewhere only since a setting that nobody set follows its name.
 func (c *comparison) held(after *plan.Node, old addr.Instance, was, is *plan.Instance) diag.List {
 	a, b := was.Keeps(), is.Keeps()
-	if was.Name == is.Name || len(a) != len(b) || c.to.Set == nil {
+	if was.Name == is.Name || c.to.Set == nil {
 		return nil
+	}
+	if len(a) != len(b) {
+		a, b = nil, nil // nobody can say which is which
 	}
 	now := addr.Instance{Name: is.Name, Node: after.Name}
 	set := c.to.Set(now)
-	var ds diag.List
-	for k := range a {
-		if a[k] == b[k] || slices.Contains(b, a[k]) {
-			continue
-		}
-		var setting []string
+	// follows finds the setting that has a value and that nobody set.
+	follows := func(value string) (setting []string) {
 		is.Settings.Walk(func(path []string, v data.Value) {
 			said := set
 			for _, name := range path {
 				said = said.Get(name)
 			}
-			if v.Kind() == data.String && v.Text() == b[k] && setting == nil && said.Kind() == data.Absent {
+			if v.Kind() == data.String && v.String() == value && setting == nil && said.Kind() == data.Absent {
 				setting = slices.Clone(path)
 			}
 		})
-		if setting != nil {
-			ds = append(ds, movedData(after.At, old, now, setting, a[k], b[k]))
+		return setting
+	}
+	var ds diag.List
+	for k := range a {
+		if a[k] == b[k] || slices.Contains(b, a[k]) {
+			continue
+		}
+		if setting := follows(data.NewString(b[k]).String()); setting != nil {
+			ds = append(ds, movedData(after.At, old, now, setting, strconv.Quote(a[k]), strconv.Quote(b[k])))
+		}
+	}
+	had, has := c.takes(after.Name, c.from.Plan.Node(old.Node), c.names), c.takes(after.Name, after, names{})
+	for _, key := range union(had, has) {
+		if len(had[key]) != 1 || len(has[key]) != 1 || has[key][0].Instance != is.Name {
+			continue
+		}
+		o, t := had[key][0], has[key][0]
+		if o.As == "" || answeredBy(o) != answeredBy(t) || !c.keeps(o) {
+			continue
+		}
+		x, y := o.Stored(), t.Stored()
+		for _, k := range union(x, y) {
+			if x[k] == y[k] || x[k] == "" {
+				continue
+			}
+			if setting := follows(y[k]); setting != nil {
+				ds = append(ds, movedData(after.At, old, now, setting, x[k], y[k]))
+			}
 		}
 	}
 	return ds

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"meshc.dev/compiler/addr"
@@ -22,8 +21,8 @@ func renamedUnsaid(gone, now *plan.Node) diag.Diagnostic {
 func movedData(at diag.Pos, was, is addr.Instance, setting []string, old, now string) diag.Diagnostic {
 	line := fmt.Sprintf("nodes: %s: assign: %s: settings: %s: ", is.Node, is.Name, strings.Join(setting, ": "))
 	return diag.Diagnostic{
-		Code: diag.MovedData, At: at, Help: line + strconv.Quote(old),
-		Message: fmt.Sprintf("%s is %s now, and its data in %s would stay behind: it would begin anew in %s; where it was brought there by hand, set %s to %q",
+		Code: diag.MovedData, At: at, Help: line + old,
+		Message: fmt.Sprintf("%s is %s now, and what it has in %s would stay behind: it would begin anew in %s; where that was brought there by hand, set %s to %s",
 			was, is, old, now, strings.Join(setting, "."), now),
 	}
 }
