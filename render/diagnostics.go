@@ -29,7 +29,8 @@ func notItems(n *plan.Node, of map[bundle.ID]plan.Resource, err error) diag.List
 	items, rest := bundle.ItemErrors(err)
 	for _, e := range items {
 		if r, ok := of[e.ID]; ok {
-			ds = append(ds, diag.Diagnostic{Code: diag.BadResource, At: r.At, Message: fmt.Sprintf("%s: %v", r.ID, e.Err)})
+			d := diag.Diagnostic{Code: diag.BadResource, At: r.At, Message: fmt.Sprintf("%s: %v", r.ID, e.Err)}
+			ds = append(ds, diag.List{d}.FoundAt(addr.Instance{Node: n.Name, Name: r.ID.Instance})...)
 		} else {
 			rest = errors.Join(rest, e)
 		}

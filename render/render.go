@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/parallel"
 	"meshc.dev/compiler/plan"
@@ -65,7 +66,7 @@ func (m *Mesh) Node(n *plan.Node) (*bundle.Bundle, diag.List) {
 	for _, i := range n.Instances {
 		l.instance = i
 		for _, r := range i.Resources {
-			had, held := len(l.items), len(l.entries)
+			had, held, said := len(l.items), len(l.entries), len(l.ds)
 			l.resource(r)
 			for _, e := range l.entries[held:] {
 				if len(e.Data) > bundle.MaxFile {
@@ -75,6 +76,7 @@ func (m *Mesh) Node(n *plan.Node) (*bundle.Bundle, diag.List) {
 			for _, item := range l.items[had:] {
 				of[item.Identity()] = r
 			}
+			copy(l.ds[said:], l.ds[said:].FoundAt(addr.Instance{Node: n.Name, Name: i.Name}))
 		}
 	}
 	if l.ds.HasErrors() {

@@ -127,9 +127,11 @@ func (b *builder) instance(i *exchange.Instance) {
 	for _, first := range i.After {
 		p.After = append(p.After, first.Addr.Name)
 	}
+	before := len(b.out.ds)
 	p.Resources = append(b.written(i), slices.Clone(res.Items)...)
 	b.publish(i, p)
 	b.opens(i, p, res.Rules)
+	copy(b.out.ds[before:], b.out.ds[before:].FoundAt(i.Addr))
 	slices.SortStableFunc(p.Resources, compareResources)
 	for _, t := range i.Taken {
 		take := plan.Take{Instance: i.Addr.Name, Label: t.Answer.Label, Provision: t.Answer.Provision, As: t.As, Licence: t.Answer.Licence, Optional: i.Told.Requirement(t.Answer.Label).Optional, Binding: t.Binding}

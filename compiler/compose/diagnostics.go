@@ -113,11 +113,27 @@ func goneAfterBoot(id addr.Resource, at diag.Pos, path, under string) diag.Diagn
 	}
 }
 
-// twice names both instances and where each is assigned.
-func twice(node addr.Node, what string, first, second plan.Resource, place func(addr.Resource) diag.Pos) diag.Diagnostic {
+// twice names both instances and where each is assigned; two resources of one instance are its module's fault.
+func twice(node addr.Node, c collision, place func(addr.Resource) diag.Pos) diag.Diagnostic {
+	first, second := c.first, c.second
+	if own := first.ID.Instance == second.ID.Instance; own && second.At.IsValid() && !strings.HasPrefix(second.At.File, "catalog/") {
+		d := diag.Diagnostic{Code: diag.ResourceTwice, At: second.At, Message: fmt.Sprintf("%s and %s both claim %s", first.ID, second.ID, c.what[0])}
+		if first.At != second.At {
+			d.Also = []diag.Note{{At: first.At, Text: first.ID.String() + " claims it"}}
+		}
+		return d
+	}
 	d := diag.Diagnostic{
-		Code: diag.ResourceTwice, At: place(second.ID), Message: fmt.Sprintf("on %s, %s and %s both claim %s", diag.Nodes, first.ID, second.ID, what),
+		Code: diag.ResourceTwice, At: place(second.ID), Message: fmt.Sprintf("on %s, %s and %s both claim %s", diag.Nodes, first.ID, second.ID, c.what[0]),
 		On: []string{string(node)},
+	}
+	if more := c.what[1:]; len(more) > 0 {
+		const most = 3
+		of := slices.Clone(c.what[:min(len(c.what), most)])
+		if n := len(c.what) - most; n > 0 {
+			of = append(of, fmt.Sprintf("%d more", n))
+		}
+		d.Message = fmt.Sprintf("on %s, %s and %s both claim %s and %s", diag.Nodes, first.ID.Instance, second.ID.Instance, strings.Join(of[:len(of)-1], ", "), of[len(of)-1])
 	}
 	if at := place(first.ID); at != d.At {
 		d.Also = append(d.Also, diag.Note{At: at, Text: first.ID.Instance + " is assigned here"})

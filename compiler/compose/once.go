@@ -63,6 +63,8 @@ func (b *builder) once() {
 		thing
 	}
 	held := map[string]claim{}
+	var met []collision
+	module := map[string]string{} // of each instance
 	b.alias = map[addr.Resource]addr.Resource{}
 	for _, i := range b.out.plan.Instances {
 		for _, r := range i.Resources {
@@ -70,6 +72,7 @@ func (b *builder) once() {
 				b.refuse(pathNotASCII(b.node.Name, r, p, b.place))
 			}
 		}
+		module[i.Name] = i.Module
 		i.Resources = slices.DeleteFunc(i.Resources, func(r plan.Resource) bool {
 			shared := false
 			var with *plan.Resource // two meet in one thing only, however many they have in common
@@ -83,12 +86,41 @@ func (b *builder) once() {
 				case h.share && t.share && h.value == t.value:
 				case with == nil || with.ID != h.by.ID:
 					with = &h.by
-					b.refuse(twice(b.node.Name, t.what, h.by, r, b.place))
+					met = meets(met, collision{first: h.by, second: r, twins: h.by.ID.Instance != r.ID.Instance && module[h.by.ID.Instance] == i.Module, what: []string{t.what}})
 				}
 			}
 			return shared
 		})
 	}
+	for _, c := range met {
+		if d := twice(b.node.Name, c, b.place); c.first.ID.Instance == c.second.ID.Instance {
+			b.refuse(diag.List{d}.FoundAt(addr.Instance{Node: b.node.Name, Name: c.second.ID.Instance})...)
+		} else {
+			b.refuse(d)
+		}
+	}
+}
+
+// collision is what two resources both claim, or everything that two instances of one module do.
+type collision struct {
+	first, second plan.Resource // of the first thing
+	twins         bool          // instances of one module
+	what          []string
+}
+
+// meets adds a collision: that a module is not made for two instances is one fault,
+// however many things these have in common.
+func meets(met []collision, c collision) []collision {
+	one, two := c.first.ID.Instance, c.second.ID.Instance
+	for k, m := range met {
+		if c.twins && m.first.ID.Instance == one && m.second.ID.Instance == two {
+			if !slices.Contains(m.what, c.what[0]) {
+				met[k].what = append(m.what, c.what[0])
+			}
+			return met
+		}
+	}
+	return append(met, c)
 }
 
 // pathOf is the path that a resource puts something at, empty where it has none.
@@ -141,7 +173,7 @@ func (b *builder) references() {
 				out = append(out, ref)
 			case b.faulty[ref.Instance], b.maybe(ref): // an optional requirement without an answer, or one without a credential
 			default:
-				b.refuse(unknownResource(of, module, ref, known))
+				b.refuse(diag.List{unknownResource(of, module, ref, known)}.FoundAt(addr.Instance{Node: b.node.Name, Name: of.ID.Instance})...)
 			}
 		}
 		return out

@@ -9,7 +9,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+
+	"meshc.dev/compiler/addr"
 )
 
 // Severity tells a refusal from a warning.
@@ -74,28 +75,24 @@ type Diagnostic struct {
 	// On are the nodes that it is about, where the message names them as Nodes. What
 	// is wrong in the same way on several is said once, with all of them.
 	On []string
+	// By are the instances that it was found at. What is wrong at one place of a module in
+	// the same way for several of its instances is said once, with all of them.
+	By []addr.Instance
+}
+
+// FoundAt gives the list with the instance that was being made when all of it was found.
+func (l List) FoundAt(i addr.Instance) List {
+	out := slices.Clone(l)
+	for k := range out {
+		if len(out[k].On) == 0 && out[k].At.IsValid() {
+			out[k].By = []addr.Instance{i}
+		}
+	}
+	return out
 }
 
 // Nodes stands in a message for the nodes that a diagnostic is on.
 const Nodes = "\x00nodes"
-
-// named writes the nodes into the message.
-func (d Diagnostic) named() Diagnostic {
-	if len(d.On) == 0 {
-		return d
-	}
-	on := slices.Compact(slices.Sorted(slices.Values(d.On)))
-	text := on[0]
-	switch {
-	case len(on) > 3:
-		text = fmt.Sprintf("%s, %s and %d more nodes", on[0], on[1], len(on)-2)
-	case len(on) > 1:
-		text = strings.Join(on[:len(on)-1], ", ") + " and " + on[len(on)-1]
-	}
-	d.Message = strings.ReplaceAll(d.Message, Nodes, text)
-	d.On = nil
-	return d
-}
 
 // Severity of the diagnostic, which its code decides: codes beginning with W warn.
 func (d Diagnostic) Severity() Severity {
@@ -119,16 +116,5 @@ func (l List) Sorted() List {
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
-	var out List
-	for _, d := range sorted {
-		if k := len(out) - 1; k >= 0 && out[k].Code == d.Code && out[k].At == d.At && out[k].Message == d.Message {
-			out[k].On = slices.Concat(out[k].On, d.On)
-			continue
-		}
-		out = append(out, d)
-	}
-	for k := range out {
-		out[k] = out[k].named()
-	}
-	return out
+	return fold(sorted)
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/data"
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/load"
@@ -27,7 +28,7 @@ func place(m *load.Module, in Inputs) diag.Pos {
 func (c contained) ask(m *load.Module, in Inputs, ask func() diag.List) diag.List {
 	var ds diag.List
 	failed := c.log.Do("module "+m.Name, place(m, in), func() { ds = ask() })
-	return append(ds, failed...)
+	return append(ds, failed...).FoundAt(addr.Instance{Node: addr.Node(in.Node.Name), Name: in.Instance})
 }
 
 func (c contained) Interface(m *load.Module, in Inputs) (i *Interface, ds diag.List) {
