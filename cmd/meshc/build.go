@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/load"
 	"meshc.dev/compiler/lock"
 	"meshc.dev/compiler/settle"
 	"meshc.dev/compiler/vault"
@@ -45,7 +46,11 @@ mends it.
 			}
 			if !ds.HasErrors() {
 				_, rds := r.Bundles(render.Origin{})
-				ds = append(append(ds, rds...), g.dataWarnings(r)...).Sorted()
+				ds = append(append(ds, rds...), g.dataWarnings(r)...)
+				if fsys, err := g.folder(); err == nil {
+					ds = append(ds, load.Vendored(fsys)...)
+				}
+				ds = ds.Sorted()
 			}
 			if asJSON || g.format != "text" {
 				return g.result(ds, r)

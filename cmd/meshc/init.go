@@ -12,6 +12,7 @@ import (
 
 	"meshc.dev/compiler/addr"
 	"meshc.dev/compiler/folder"
+	"meshc.dev/compiler/load"
 	"meshc.dev/schema"
 )
 
@@ -126,7 +127,7 @@ func vendor(dir string) (changed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		b = append([]byte("// Written by `meshc init`; do not edit. The schema is built into meshc.\n\n"), b...)
+		b = append([]byte(load.VendoredBy), b...)
 		to := filepath.Join(into, e.Name())
 		if have, err := os.ReadFile(to); err == nil && string(have) == string(b) {
 			continue

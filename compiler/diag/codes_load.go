@@ -31,6 +31,7 @@ const (
 	TooMuch          Code = "E0166"
 	NoPackage        Code = "E0180"
 	LeftOut          Code = "W0181"
+	OtherSchema      Code = "W0182"
 )
 
 var loadCodes = []Info{
@@ -296,6 +297,14 @@ in _tool.cue or _test.cue, and a folder counts only where it is modules/NAME or 
 folder that begins with a dot or with _ is not spoken of, and neither is one that its own @if leaves out.`,
 		Wrong: `$ mkdir cabin && mv nodes_cabin.cue cabin && meshc check`,
 		Right: `$ mv cabin/nodes_cabin.cue . && meshc check`,
+	},
+	{
+		Code: OtherSchema, Rule: "DIA-2", Title: "copy of the schema is another",
+		Explain: `cue.mod/pkg/meshc.dev/schema is a copy for editors and CUE's own tools, which meshc writes and does not read. This one is of another
+meshc, or somebody changed it, so that an editor takes what meshc refuses, or the other way round. "meshc init" brings it up to date and leaves
+every file alone that is the mesh's own.`,
+		Wrong: `$ echo >> cue.mod/pkg/meshc.dev/schema/mesh.cue && meshc check`,
+		Right: `$ meshc init --ci none && meshc check`,
 	},
 	{
 		Code: CUEFails, Rule: "DIA-5", Title: "CUE itself fails",

@@ -141,6 +141,12 @@ func folderLeftOut(dir string, files []string) diag.Diagnostic {
 	}
 }
 
+func otherSchema(p string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.OtherSchema, At: diag.Pos{File: p}, Message: "the copy of the schema that editors read is not that of this meshc", Help: "meshc init --ci none",
+	}
+}
+
 func unknownImport(at diag.Pos, path string) diag.Diagnostic {
 	known := slices.Sorted(maps.Values(packagesOfCUE))
 	if near := diag.Nearest(path, known); len(near) > 0 {
