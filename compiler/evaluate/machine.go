@@ -44,6 +44,9 @@ func EmptiedAtBoot(p string) string {
 // BadMode says why a text is no file mode (BLD-5), showing how it would be read.
 func BadMode(m string) string {
 	if len(m) == 3 || len(m) == 4 {
+		if strings.Trim(m, "0") == "" {
+			return fmt.Sprintf("%q lets nobody read or write it, not even its owner; \"0600\" is for the owner alone", m)
+		}
 		if n, err := strconv.ParseUint(m, 8, 16); err == nil && n <= 0o7777 {
 			return ""
 		}

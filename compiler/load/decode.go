@@ -163,6 +163,15 @@ func (d *decoder) mesh(v cue.Value) *Mesh {
 	return m
 }
 
+// said is a text that says something: empty is not the same as left out.
+func (d *decoder) said(v cue.Value, want string) Text {
+	t := d.text(v)
+	if t.Value == "" && v.IncompleteKind() == cue.StringKind {
+		d.ds = append(d.ds, badAddress(t, want+"; leave the line out where there is none"))
+	}
+	return t
+}
+
 // keyed is a text whose place is its key, where a `moved` is read from left to right.
 func (d *decoder) keyed(v cue.Value) Text {
 	t := d.text(v)
@@ -309,9 +318,9 @@ func (d *decoder) node(name addr.Node, v cue.Value) *Node {
 		case "wireguard":
 			n.WireGuard = d.text(v)
 		case "endpoint":
-			n.Endpoint = d.text(v)
+			n.Endpoint = d.said(v, "a name or an address, such as \"198.51.100.7\"")
 		case "address":
-			n.Address = d.text(v)
+			n.Address = d.said(v, "an address, such as \"10.86.0.7\"")
 		case "routes":
 			n.Routes = d.texts(v)
 			for _, r := range n.Routes {

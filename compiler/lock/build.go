@@ -23,6 +23,11 @@ func build(file string, d document) (*Lock, diag.List) {
 	if d.kept {
 		b.lock.Data = map[string][]string{}
 	}
+	for _, s := range d.empty {
+		if !slices.Contains([]string{ports, addresses, logins, secrets, moved, kept}, s.name) {
+			b.faults = append(b.faults, unknownSection(s.at.pos(file), s.name))
+		}
+	}
 	for i := range d.entries {
 		b.lock.spans[i] = d.entries[i].at
 		b.add(d.entries, i)

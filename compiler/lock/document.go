@@ -15,6 +15,13 @@ type document struct {
 	meshAt  span
 	kept    bool // there is a section of where data is, with entries or without
 	entries []entry
+	empty   []section // those without entries
+}
+
+// section is one of a lock, and where its name stands.
+type section struct {
+	name string
+	at   span
 }
 
 // entry is a key of a section and its value.
@@ -90,12 +97,16 @@ func readPrinted(src string) (document, bool) {
 		}
 		seen[name] = true
 		d.kept = d.kept || name == kept
+		at, before := span{s.line, 1, s.line, int32(len(name) + 1)}, len(d.entries)
 		for {
 			line, ok := s.next()
 			if !ok {
 				return d, false
 			}
 			if line == "}" {
+				if len(d.entries) == before {
+					d.empty = append(d.empty, section{name, at})
+				}
 				break
 			}
 			e, ok := readEntry(line)

@@ -101,6 +101,9 @@ func readHCL(s *source) (document, diag.List) {
 			continue
 		}
 		d.kept = d.kept || a.Name == kept
+		if len(entries.Items) == 0 {
+			d.empty = append(d.empty, section{a.Name, s.span(a.NameRange)})
+		}
 		for _, it := range entries.Items {
 			key, ok := s.key(it.KeyExpr)
 			if !ok {

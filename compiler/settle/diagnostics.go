@@ -272,10 +272,10 @@ func notSettled(e entry) diag.Diagnostic {
 	return diag.Diagnostic{Code: diag.NotSettled, At: e.at, Help: relock, Message: fmt.Sprintf("the lock has no %s", e.name)}
 }
 
-func nothingSettled(n int) diag.Diagnostic {
+func nothingSettled(names []string) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: diag.NotSettled, At: diag.Pos{File: lock.File}, Help: relock,
-		Message: fmt.Sprintf("nothing is settled yet: there is no lock, or nothing in it, and %d entries are wanted", n),
+		Message: fmt.Sprintf("nothing is settled yet: there is no lock, or nothing in it, and there is to be: %s", some(names)),
 	}
 }
 

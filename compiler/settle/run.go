@@ -93,7 +93,12 @@ func (r *run) end(lk *lock.Lock) (Settled, *lock.Lock, diag.List) {
 		r.fault(entriesLost(r.lost))
 	}
 	if len(r.missing) > 0 && lk.IsEmpty() {
-		r.fault(nothingSettled(len(r.missing)))
+		var names []string
+		for _, m := range r.missing {
+			names = append(names, m.name)
+		}
+		slices.Sort(names)
+		r.fault(nothingSettled(names))
 	} else {
 		for _, m := range r.missing {
 			r.fault(notSettled(m))
