@@ -96,6 +96,7 @@ func (c *composer) node(n *exchange.Node) composedNode {
 		b.instance(i)
 	}
 	b.gives()
+	b.runtime()
 	b.once()
 	b.references()
 	return out

@@ -15,7 +15,7 @@ suite=trixie
 mirror=${MESHC_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 cache=${MESHC_LAB_CACHE:-/var/cache/meshc-test/lab}
 include=systemd,systemd-sysv,dbus,iproute2,iputils-ping,procps,nftables,podman,wireguard-go,wireguard-tools,busybox-static
-packages="postgresql-17 prometheus-node-exporter curl"
+packages="postgresql-17 prometheus-node-exporter curl netavark ca-certificates"
 space=2000 # MB, of the base and what three machines write
 
 say() { echo "lab: $*" >&2; }

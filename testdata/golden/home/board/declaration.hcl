@@ -175,6 +175,21 @@ unit "dhcp/unit.server" {
   restart_on = ["dhcp/file.unit.server", "dhcp/file.config"]
 }
 
+package "gitea/package.runtime.ca-certificates" {
+  name  = "ca-certificates"
+  state = "present"
+}
+
+package "gitea/package.runtime.netavark" {
+  name  = "netavark"
+  state = "present"
+}
+
+package "gitea/package.runtime.podman" {
+  name  = "podman"
+  state = "present"
+}
+
 user "gitea/user.server" {
   name   = "git"
   uid    = 620
