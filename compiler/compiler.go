@@ -61,7 +61,7 @@ func Compile(in Input) (*Result, diag.List) {
 	out.Before, out.Lock = before, before
 	ds = append(ds, lds...)
 	if src.Mesh == nil || ds.HasErrors() {
-		return out, ds.Sorted()
+		return out, append(ds, besides(in, src, ds)...).Sorted()
 	}
 
 	// What every node runs and who answers whom depends on no number, so that a

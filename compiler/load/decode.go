@@ -92,6 +92,12 @@ func (d *decoder) mesh(v cue.Value) *Mesh {
 		Moved: Moved{map[string]Text{}, map[string]Text{}},
 	}
 	d.each(v, func(name string, v cue.Value) {
+		before := d.faulty
+		d.faulty = false
+		defer func() {
+			m.Lacks = m.Lacks || d.faulty && name != "nodes"
+			d.faulty = d.faulty || before
+		}()
 		switch name {
 		case "name":
 			t := d.text(v)
@@ -231,7 +237,14 @@ func (d *decoder) layer(l *Layer, name string, v cue.Value) {
 	switch name {
 	case "assign":
 		l.Assign = map[string]*Assign{}
-		d.each(v, func(name string, v cue.Value) { l.Assign[d.name(name)] = d.assign(name, v) })
+		d.each(v, func(name string, v cue.Value) {
+			before := d.faulty
+			d.faulty = false
+			if a := d.assign(d.name(name), v); !d.faulty { // a misspelt `module:` would be taken for none
+				l.Assign[name] = a
+			}
+			d.faulty = d.faulty || before
+		})
 	case "settings":
 		l.Settings = map[string]*Setting{}
 		d.each(v, func(name string, v cue.Value) { l.Settings[name] = d.setting(v) })

@@ -24,6 +24,8 @@ type Mesh struct {
 	Licences map[string]*Licence
 	Recovery []Text
 	Moved    Moved
+	// Lacks says that something besides its nodes could not be read.
+	Lacks bool
 }
 
 // Text is a string and where it stands.
