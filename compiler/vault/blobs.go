@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"meshc.dev/compiler/diag"
 	"meshc.dev/compiler/lock"
@@ -60,7 +61,33 @@ func (r *review) blobs() error {
 		}
 	}
 	r.absentBlobs()
+	r.storeGone()
 	return nil
+}
+
+// storeGone says once that nothing is left of the store, where one command brings all of it back.
+func (r *review) storeGone() {
+	help, missing := "", 0
+	for _, d := range r.faults {
+		if d.Code != diag.BlobMissing {
+			continue
+		}
+		// Each names its own file; what stands before that is the same for those of one folder.
+		how := d.Help
+		if before, _, git := strings.Cut(d.Help, sealedDir+"/"); git {
+			how = before + sealedDir
+		}
+		if missing++; missing == 1 {
+			help = how
+		} else if how != help {
+			return
+		}
+	}
+	if len(r.view.blobs) > 0 || missing < 2 {
+		return
+	}
+	gone := storeMissing(missing, help)
+	r.faults = append(slices.DeleteFunc(r.faults, func(d diag.Diagnostic) bool { return d.Code == diag.BlobMissing }), gone)
 }
 
 // broken decides about a secret of which blobs are missing or damaged: what cannot

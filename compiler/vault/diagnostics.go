@@ -238,6 +238,14 @@ func blobMissing(n Name, e lock.End, at diag.Pos, restore string) diag.Diagnosti
 	}
 }
 
+// storeMissing is about all blobs that the lock names, which are gone together.
+func storeMissing(n int, help string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: diag.BlobMissing, At: diag.Pos{File: lock.File}, Help: help,
+		Message: fmt.Sprintf("nothing is left in %s/, and the lock has %d sealed files there", sealedDir, n),
+	}
+}
+
 func blobMissingUnwanted(n Name, e lock.End, at diag.Pos, restore string) diag.Diagnostic {
 	d := blobMissing(n, e, at, restore)
 	d.Message += "; nobody wants it now"
