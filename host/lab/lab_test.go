@@ -122,6 +122,7 @@ func TestLab(t *testing.T) {
 		{"hut and desk take theirs", takeBundles},
 		{"the tunnels are up, and names resolve across them", tunnels},
 		{"the units run, and answer those who need them", services},
+		{"hut logs in to its database, and a new password ends the old one", database},
 		{"the firewall lets in what the plan opens, and nothing else", firewall},
 		{"no secret lies where others can read it", secrets},
 		{"a second apply changes nothing", again},
