@@ -84,7 +84,7 @@ func readTree(fsys fs.FS) (tree, diag.List) {
 			if e.Type()&fs.ModeSymlink != 0 {
 				info, err := fs.Stat(fsys, p)
 				switch {
-				case err != nil && (isCUE || dir == "modules"):
+				case err != nil && (isCUE || dir == "modules" || p == "modules" || p == "cue.mod"):
 					ds = append(ds, unreadable(p, err))
 					continue
 				case err != nil:

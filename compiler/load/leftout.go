@@ -29,7 +29,7 @@ func ignoredName(name string) string {
 
 // leftOut says of what files a mesh has nothing, although they lie in its folder: what lacks its
 // package line is refused, since nobody means it; what may lie there for something else is named.
-func leftOut(t tree) diag.List {
+func leftOut(t tree, tags []string) diag.List {
 	var ds diag.List
 	parsed := map[string]*ast.File{}
 	for p, b := range t {
@@ -50,12 +50,39 @@ func leftOut(t tree) diag.List {
 			ds = append(ds, noPackage(p, packageOf(t, parsed, dir)))
 		case f != nil && f.PackageName() == "" && !hasPackage(t, parsed, dir):
 			ds = append(ds, saysNothing(p, packageOf(t, parsed, dir)))
+		case f != nil:
+			if why := markedOut(f, tags); why != "" {
+				ds = append(ds, fileLeftOut(p, why))
+			}
 		}
 	}
 	for _, dir := range slices.Sorted(keys(idle)) {
 		ds = append(ds, folderLeftOut(dir, idle[dir]))
 	}
 	return ds
+}
+
+// markedOut says by which attribute a file takes itself out of the build, or gives nothing. A
+// condition of several words is not worked out here: it is named.
+func markedOut(f *ast.File, tags []string) string {
+	for _, d := range f.Decls {
+		a, ok := d.(*ast.Attribute)
+		if !ok {
+			continue
+		}
+		switch key, body := a.Split(); key {
+		case "ignore":
+			return "a file that says @ignore()"
+		case "if":
+			word, not := strings.CutPrefix(strings.TrimSpace(body), "!")
+			given := slices.Contains(tags, strings.TrimSpace(word))
+			plain := !strings.ContainsAny(word, "!&|( ")
+			if !plain || given == not {
+				return "a file that says @if(" + body + "), unless that holds"
+			}
+		}
+	}
+	return ""
 }
 
 // hasPackage says whether a file of a folder has a package line, or could have one that cannot be read.

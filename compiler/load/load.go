@@ -48,7 +48,7 @@ func Load(fsys fs.FS, opts Options) (*Source, diag.List) {
 		return src, ds
 	}
 	faulty := syntaxFaults(t)
-	for _, d := range leftOut(t) {
+	for _, d := range leftOut(t, opts.Tags) {
 		if d.Severity() == diag.Error { // what its folder lacks then is a consequence
 			faulty = append(faulty, d)
 		} else {

@@ -132,7 +132,8 @@ func secretsComputed(m *Module) diag.List {
 		ast.Walk(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.BinaryExpr:
-				if !slices.Contains(comparisons, n.Op) || asksForThere(n) {
+				narrows := n.Op == token.AND && (isBound(n.X) || isBound(n.Y))
+				if !narrows && !slices.Contains(comparisons, n.Op) || asksForThere(n) {
 					return true
 				}
 				if path, ok := reads.secret(n.X, n.Y); ok {
@@ -160,6 +161,19 @@ func secretsComputed(m *Module) diag.List {
 }
 
 var comparisons = []token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.MAT, token.NMAT, token.MUL, token.QUO}
+
+// isBound says whether an operand of & lets some texts through and not others.
+func isBound(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return isBound(x.X)
+	case *ast.BasicLit, *ast.Interpolation:
+		return true
+	case *ast.UnaryExpr:
+		return slices.Contains(comparisons, x.Op)
+	}
+	return false
+}
 
 // asksForThere says whether a comparison asks only if something that it names is there
 // (`in.secrets.x != _|_`). Of something computed, that would be a test of its value.
