@@ -99,6 +99,7 @@ func (c *composer) node(n *exchange.Node) composedNode {
 	b.runtime()
 	b.once()
 	b.references()
+	b.attend()
 	return out
 }
 

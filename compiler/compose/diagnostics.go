@@ -113,6 +113,47 @@ func goneAfterBoot(id addr.Resource, at diag.Pos, path, under string) diag.Diagn
 	}
 }
 
+// secretUnnoticed, secretUnreadable and timerStarts speak of the module, so that several instances of it say it once.
+func secretUnnoticed(r plan.Resource, module string, s sensitive, restart []addr.Resource) diag.Diagnostic {
+	var all []string
+	for _, other := range append(slices.Clone(restart), s.id) {
+		name := other.String()
+		if other.Instance == r.ID.Instance {
+			name = other.Local()
+		}
+		all = append(all, strconv.Quote(name))
+	}
+	return diag.Diagnostic{
+		Code: diag.SecretUnnoticed, At: r.At,
+		Message: fmt.Sprintf("%s of module %s reads %s, and neither restart_on nor reload_on names it: it goes on with the old secret after a new one was made", r.ID.Local(), module, s.id.Local()),
+		Help:    "restart_on: [" + strings.Join(all, ", ") + "]",
+	}
+}
+
+func secretUnreadable(r plan.Resource, module string, s sensitive, user string) diag.Diagnostic {
+	owner := s.owner
+	if owner == "" {
+		owner = "root"
+	}
+	return diag.Diagnostic{
+		Code: diag.SecretUnreadable, At: r.At,
+		Message: fmt.Sprintf("%s of module %s runs as %s and is given %s, which belongs to %s with mode %s: it cannot read it", r.ID.Local(), module, user, s.id.Local(), owner, s.mode),
+		Help:    fmt.Sprintf("owner: %q", user),
+	}
+}
+
+func timerStarts(r plan.Resource, module, timer string) diag.Diagnostic {
+	what := "starts it, and waits for it, at every apply"
+	if r.Unit.State == "stopped" {
+		what = "kills it at every apply, in the middle of its work"
+	}
+	return diag.Diagnostic{
+		Code: diag.TimerStarts, At: r.At,
+		Message: fmt.Sprintf("%s of module %s is started by %s, and as %s the machine %s", r.ID.Local(), module, timer, r.Unit.State, what),
+		Help:    `state: "triggered"`,
+	}
+}
+
 // twice names both instances and where each is assigned; two resources of one instance are its module's fault.
 func twice(node addr.Node, c collision, place func(addr.Resource) diag.Pos) diag.Diagnostic {
 	first, second := c.first, c.second

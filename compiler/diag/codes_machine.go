@@ -2,11 +2,14 @@ package diag
 
 // Codes of what a machine would make of a resource that can be declared.
 const (
-	BadImage      Code = "E0472"
-	Unpublished   Code = "E0473"
-	ImageMoves    Code = "W0470"
-	GoneAfterBoot Code = "W0471"
-	RuleOpensNo   Code = "W0472"
+	BadImage         Code = "E0472"
+	Unpublished      Code = "E0473"
+	ImageMoves       Code = "W0470"
+	GoneAfterBoot    Code = "W0471"
+	RuleOpensNo      Code = "W0472"
+	SecretUnnoticed  Code = "W0473"
+	SecretUnreadable Code = "W0474"
+	TimerStarts      Code = "W0570"
 )
 
 var machineCodes = []Info{
@@ -69,5 +72,45 @@ resources: rule: http: {listen: "http", from: "world"}`,
 // modules/notes/notes.cue
 listens: http: {port: 3000, reach: "world"}
 resources: rule: http: {listen: "http", from: "192.0.2.0/24"}`,
+	},
+	{
+		Code: SecretUnnoticed, Rule: "SEC-6", Title: "secret that nobody restarts on",
+		Explain: `A container or unit of the module reads a file that holds a secret, and nothing starts it again when the file changes: after
+"meshc rotate" it goes on with the old one, which its provider no longer takes. restart_on or reload_on name the secret, or the file that it stands in.
+What a timer or a socket starts, and what runs through once, reads the file anew by itself.`,
+		Wrong: `nodes: anchor: {recipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", assign: notes: {}}
+// modules/notes/notes.cue
+needs: key: path: "/etc/notes/key"
+resources: unit: notes: {name: "notes.service", content: Service: ExecStart: "/usr/bin/notes --key /etc/notes/key"}`,
+		Right: `nodes: anchor: {recipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", assign: notes: {}}
+// modules/notes/notes.cue
+needs: key: path: "/etc/notes/key"
+resources: unit: notes: {name: "notes.service", restart_on: ["secret.needs.key"], content: Service: ExecStart: "/usr/bin/notes --key /etc/notes/key"}`,
+	},
+	{
+		Code: SecretUnreadable, Rule: "SEC-10", Title: "secret that its reader cannot read",
+		Explain: `A unit runs as a user, and the file that it is given belongs to another and is closed to it. A secret is root's with mode 0600
+unless it says an owner. EnvironmentFile and LoadCredential are read by systemd, which may read everything.`,
+		Wrong: `nodes: anchor: {recipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", assign: notes: {}}
+// modules/notes/notes.cue
+needs: key: path: "/etc/notes/key"
+resources: unit: notes: {name: "notes.service", restart_on: ["secret.needs.key"], content: Service: {User: "notes", ExecStart: "/usr/bin/notes --key /etc/notes/key"}}`,
+		Right: `nodes: anchor: {recipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", assign: notes: {}}
+// modules/notes/notes.cue
+needs: key: {path: "/etc/notes/key", owner: "notes"}
+resources: unit: notes: {name: "notes.service", restart_on: ["secret.needs.key"], content: Service: {User: "notes", ExecStart: "/usr/bin/notes --key /etc/notes/key"}}`,
+	},
+	{
+		Code: TimerStarts, Rule: "BLD-6", Title: "timer and machine start one unit",
+		Explain: `A unit that a timer starts is in a state that nobody can say beforehand. Declared running, the machine starts it at each apply;
+declared stopped, it is killed in the middle of its work. state: "triggered" leaves it to the timer.`,
+		Wrong: `nodes: anchor: assign: backup: {}
+// modules/backup/backup.cue
+resources: unit: run: {name: "backup.service", content: Service: {Type: "oneshot", ExecStart: "/usr/bin/backup"}}
+resources: unit: daily: {name: "backup.timer", content: Timer: OnCalendar: "daily"}`,
+		Right: `nodes: anchor: assign: backup: {}
+// modules/backup/backup.cue
+resources: unit: run: {name: "backup.service", state: "triggered", content: Service: {Type: "oneshot", ExecStart: "/usr/bin/backup"}}
+resources: unit: daily: {name: "backup.timer", content: Timer: OnCalendar: "daily"}`,
 	},
 }
