@@ -11,6 +11,8 @@ import (
 	"meshc.dev/compiler/diag"
 )
 
+var domainName = re(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
+
 // decoder turns the mesh's value into Go data. It marks as faulty what does not
 // have the schema's form and leaves to the Checker to say so; ds is what the
 // schema cannot express.
@@ -103,7 +105,11 @@ func (d *decoder) mesh(v cue.Value) *Mesh {
 			t := d.text(v)
 			m.Name, m.At = d.name(t.Value), t.At
 		case "domain":
-			m.Domain = d.text(v).Value
+			t := d.text(v)
+			m.Domain = t.Value
+			if !domainName.MatchString(t.Value) { // every node's name would be at fault
+				d.ds = append(d.ds, badAddress(t, "a domain such as home.mesh: labels of letters, digits and inner hyphens, with a dot between them"))
+			}
 		case "meshc":
 			m.Requires = d.text(v)
 		case "network":
