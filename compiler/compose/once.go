@@ -22,7 +22,7 @@ type thing struct {
 func things(r plan.Resource) []thing {
 	switch {
 	case r.File != nil:
-		return []thing{{what: "the path " + r.File.Path}}
+		return append([]thing{{what: "the path " + r.File.Path}}, kernelKeys(r.File)...)
 	case r.Secret != nil && r.Secret.Path != "":
 		return []thing{{what: "the path " + r.Secret.Path}}
 	case r.Directory != nil:
@@ -81,7 +81,7 @@ func (b *builder) once() {
 				switch {
 				case !ok:
 					held[t.what] = claim{r, t}
-				case h.share && t.share && h.value == t.value && r.Block == nil && r.Computed == nil:
+				case h.share && t.share && h.value == t.value && r.Block == nil && r.Computed == nil && r.File == nil:
 					b.alias[r.ID], shared = h.by.ID, true
 				case h.share && t.share && h.value == t.value:
 				case with == nil || with.ID != h.by.ID:
