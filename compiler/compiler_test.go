@@ -1,12 +1,14 @@
 package compiler_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"meshc.dev/compiler"
 	"meshc.dev/compiler/diag"
+	"meshc.dev/compiler/plan"
 )
 
 const mappingMesh = "package mesh\n\nimport \"meshc.dev/schema\"\n\nschema.#Mesh\n\nname: \"m\"\nnodes: a: assign: web: {}\n"
@@ -34,7 +36,9 @@ func TestComputedMapping(t *testing.T) {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	if p := r.Plan.Nodes[0].Instances[0].Resources[0].Container.Publishes[0]; p.Whole == "" {
+	web := r.Plan.Nodes[0].Instances[0].Resources
+	k := slices.IndexFunc(web, func(r plan.Resource) bool { return r.Container != nil })
+	if p := web[k].Container.Publishes[0]; p.Whole == "" {
 		t.Errorf("got %+v", p)
 	}
 	_, ds = compiler.Compile(compiler.Input{FS: mappingModule(`\(in.ports.http):80`)})
