@@ -72,7 +72,7 @@ func newMachine(t *testing.T, name, iface, tunnel, key string) machine {
 		Name: addr.Node(name), Managed: true, Runtime: "podman", MTU: 1500,
 		WireGuard: base64.StdEncoding.EncodeToString(private.PublicKey().Bytes()), Address: netip.MustParseAddr(tunnel),
 		Networks: []plan.Network{{Instance: "tunnel", Network: "tunnels", Name: name + ".mesh", Address: tunnel}},
-		Admits: []plan.Admit{{Port: 22, To: 22, Protocol: "tcp", For: "sshd", From: []string{"world"}}},
+		Admits:   []plan.Admit{{Port: 22, To: 22, Protocol: "tcp", For: "sshd", From: []string{"world"}}},
 		Instances: []*plan.Instance{{Name: "tunnel", Resources: []plan.Resource{
 			{ID: id, Computed: &plan.Computed{Kind: "wireguard", Interface: iface, Key: key}},
 		}}},
