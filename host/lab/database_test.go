@@ -11,7 +11,7 @@ import (
 // PRV-5, PRV-14, PRV-20: hut logs in to the database on gate, across the tunnel, with what it was given and into nothing but
 // its own; after a rotation with the new password only, and what it wrote is there.
 func database(d day) {
-	hut, gate := d.lab.Machine("hut"), d.lab.Machine("gate")
+	hut := d.lab.Machine("hut")
 	port := d.port("gate", "postgres", "postgres")
 	login := strings.TrimSpace(d.must(hut.Ask(`sed -n 's/.*"as": "\(.*\)",$/\1/p' /etc/guestbook/database.json`), 0))
 	psql := func(password, database, statement string) string {
@@ -44,11 +44,9 @@ func database(d day) {
 	if r := hut.Ask("%s", psql(old, "guestbook", "SELECT 1")); r.Code == 0 {
 		d.Error("the old password still works")
 	}
+	// Status exits 3 where a provider fails a consumer.
 	for _, m := range []string{"gate", "hut"} {
 		d.has(d.must(d.lab.Machine(m).Sh("mesh-host status"), 0), "credential postgres@gate database guestbook@hut", ", generation 2")
 	}
 	d.must(hut.Ask("rm %s", old), 0)
-	if out := d.must(gate.Sh("mesh-host status --json"), 0); !strings.Contains(out, `"state": "holds"`) && !strings.Contains(out, `"state":"holds"`) && !strings.Contains(out, `applied`) {
-		d.Errorf("the loop does not say that it holds:\n%s", out)
-	}
 }

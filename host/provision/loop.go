@@ -137,7 +137,7 @@ func (l *Loop) Pass(ctx context.Context) Outcome {
 		out.Unreachable = quiet > 0
 	}
 	l.begun, l.listed = true, asked.sum
-	for _, login := range l.logins(sights) {
+	for _, login := range slices.Sorted(maps.Keys(sights)) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -241,9 +241,6 @@ func (l *Loop) ask(ctx context.Context, sights map[string]*sight, want map[strin
 	}
 	return 0
 }
-
-// logins are all that something may have to be done about, in order.
-func (l *Loop) logins(sights map[string]*sight) []string { return slices.Sorted(maps.Keys(sights)) }
 
 // settle does what is to be done about one login. It says whether the server was
 // changed, and whether it was not there to be changed.
